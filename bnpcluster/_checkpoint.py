@@ -1,0 +1,98 @@
+"""Chains on disk: one npz file, replaced in one step, of arrays and JSON text; never a pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+from bnpcluster.chains import Chain
+from bnpcluster.priors import Prior
+
+EVERY = 10.0  # seconds between two saves
+
+
+def frozen(chain: Chain) -> dict[str, np.ndarray]:
+    """A chain as arrays; `thawed` is its inverse."""
+    meta = {
+        "generator": chain.rng.bit_generator.state,
+        "values": chain.prior.values,
+        "iteration": chain.iteration,
+        "traces": chain.traces,
+        "counts": dict(chain.counts),
+        "seconds": chain.seconds,
+    }
+    n = len(chain.labels)
+    draws = np.array(chain.draws) if chain.draws else np.zeros((0, n), np.uint8)
+    return {"meta": np.array(json.dumps(meta)), "labels": chain.labels, "draws": draws}
+
+
+def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
+    """The chain that `frozen` described, under the same prior."""
+    meta = json.loads(str(arrays["meta"]))
+    generator = np.random.default_rng(0)
+    generator.bit_generator.state = meta["generator"]
+    return Chain(
+        labels=arrays["labels"],
+        prior=prior.at(**meta["values"]),
+        rng=generator,
+        iteration=meta["iteration"],
+        draws=list(arrays["draws"]),
+        traces=meta["traces"],
+        counts=Counter(meta["counts"]),
+        seconds=meta["seconds"],
+    )
+
+
+class Checkpoint:
+    """Where the chains of one fit are saved: a file named after the data and the parameters."""
+
+    def __init__(self, directory: Any, identity: Any):
+        folder = Path(directory).expanduser()
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"checkpoint must be a directory, but {str(folder)!r} is a file.")
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / f"bnpcluster-{joblib.hash(identity)}.npz"
+        self.saved = time.monotonic()
+
+    def load(self, prior: Prior) -> list[Chain] | None:
+        """The chains as they were last saved, or None."""
+        if not self.path.exists():
+            return None
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                names = ("meta", "labels", "draws")
+                return [
+                    thawed({name: file[f"{name}_{c}"] for name in names}, prior)
+                    for c in range(int(file["n_chains"]))
+                ]
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(
+                f"The checkpoint {str(self.path)!r} cannot be read ({error}); it was left as it is. "
+                "Move it away to start afresh."
+            ) from error
+
+    def save(self, chains: list[Chain], force: bool = False) -> None:
+        """Save the chains if the last time is long enough ago, or `force`."""
+        if not force and time.monotonic() - self.saved < EVERY:
+            return
+        arrays = {"n_chains": np.array(len(chains))}
+        for c, chain in enumerate(chains):
+            arrays.update({f"{name}_{c}": array for name, array in frozen(chain).items()})
+        temporary = self.path.with_suffix(".tmp")
+        try:
+            with temporary.open("wb") as file:
+                np.savez(file, **arrays)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(self.path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        self.saved = time.monotonic()

@@ -1,0 +1,385 @@
+"""What all mixtures share: fit, prediction from the posterior's draws, reports."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+import bnpcluster
+from bnpcluster import _resolve
+from bnpcluster._checkpoint import Checkpoint, frozen, thawed
+from bnpcluster._report import Report
+from bnpcluster._starts import starts
+from bnpcluster.chains import BOUNDARY, Chain, Schedule, Stop, run, warm_up_kernels
+from bnpcluster.diagnostics import diagnose
+from bnpcluster.likelihoods import LIKELIHOODS, Likelihood
+from bnpcluster.posterior import LazyCoclustering, Posterior
+from bnpcluster.prediction import Fitted, Prediction, predict, sample
+from bnpcluster.priors import Prior
+from bnpcluster.samplers import SAMPLERS, Sampler
+from bnpcluster.samplers.base import check_operations
+
+ROUNDS = 20  # how often chains meet in a fit, for progress, interrupts and checkpoints
+NOT_IDENTITY = ("n_jobs", "verbose", "checkpoint", "max_time", "warm_start", "point_estimate")
+ESTIMATES = ("vi", "binder", "map")
+
+
+class Mixture(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
+    """Base class of the mixtures. A subclass has a constructor and a method `_prior`."""
+
+    def _prior(self) -> Prior:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any = None) -> Mixture:
+        """Sample the posterior of the partition of the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = self._checked(X, reset=True)
+        likelihood, prior, sampler = self._components()
+        schedule = Schedule(
+            _resolve.count("n_draws", self.n_draws, 1),
+            _resolve.count("n_warmup", self.n_warmup, 0),
+            _resolve.count("thin", self.thin, 1),
+        )
+        bound = likelihood.bind(X)
+        check_operations(sampler, bound, likelihood)
+        checkpoint = self._checkpoint(X)
+        chains = checkpoint.load(prior) if checkpoint else None
+        if chains is None:
+            chains = self._start(X, likelihood, prior)
+        chains, interrupted = self._run(chains, bound, sampler, schedule, checkpoint)
+        return self._finish(X, likelihood, prior, chains, interrupted)
+
+    def continue_fit(self, n_draws: int) -> Mixture:
+        """Append `n_draws` draws per chain to the posterior, from where the chains stopped.
+
+        Parameters
+        ----------
+        n_draws : int
+            Further draws of each chain; there is no second warm-up.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        likelihood, prior, sampler = self._components()
+        more = _resolve.count("n_draws", n_draws, 1)
+        chains = [thawed(arrays, prior) for arrays in self._last]
+        old = self.posterior_
+        # Warm-up is over however early the chains were stopped: what comes now is kept.
+        schedule = Schedule(more, chains[0].iteration, _resolve.count("thin", self.thin, 1))
+        bound = likelihood.bind(self._X)
+        chains, interrupted = self._run(chains, bound, sampler, schedule, None)
+        return self._finish(self._X, likelihood, prior, chains, interrupted, old)
+
+    def _checked(self, X: Any, reset: bool) -> np.ndarray:
+        try:
+            return validate_data(
+                self, X, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1
+            )
+        except ValueError as error:
+            if "could not convert string to float" not in str(error):
+                raise
+            raise ValueError(
+                f"X contains text ({str(error).rsplit(':', 1)[-1].strip()}): encode it as numbers "
+                "first, for instance with sklearn's OrdinalEncoder; likelihood='categorical' "
+                "takes its codes."
+            ) from None
+
+    def _components(self) -> tuple[Likelihood, Prior, Sampler]:
+        likelihood = _resolve.component("likelihood", self.likelihood, LIKELIHOODS, Likelihood)
+        sampler = _resolve.component("sampler", self.sampler, SAMPLERS, Sampler)
+        prior = self._prior()
+        prior.validate()
+        if self.n_particles is not None:
+            if "n_particles" not in sampler.get_params():
+                raise ValueError(
+                    f"n_particles={self.n_particles!r} was given, but sampler "
+                    f"{self.sampler!r} has no particles: leave n_particles at None."
+                )
+            sampler.set_params(n_particles=self.n_particles)
+        if self.point_estimate not in ESTIMATES:
+            names = dict.fromkeys(ESTIMATES)
+            raise ValueError(_resolve.unknown("point_estimate", str(self.point_estimate), names))
+        return likelihood, prior, sampler
+
+    def _checkpoint(self, X: np.ndarray) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        parameters = {k: v for k, v in self.get_params().items() if k not in NOT_IDENTITY}
+        identity = (type(self).__name__, sorted(parameters.items()), X, bnpcluster.__version__)
+        return Checkpoint(self.checkpoint, identity)
+
+    def _start(self, X: np.ndarray, likelihood: Likelihood, prior: Prior) -> list[Chain]:
+        n_chains = _resolve.count("n_chains", self.n_chains, 1)
+        seeds = [
+            [np.random.default_rng(s) for s in child.spawn(2)]
+            for child in _resolve.seed_sequence(self.random_state).spawn(n_chains)
+        ]
+        if self.warm_start and hasattr(self, "_last") and len(self._last) == n_chains:
+            last = [thawed(arrays, prior) for arrays in self._last]
+            if len(last[0].labels) == len(X):
+                return [
+                    Chain(chain.labels, chain.prior, rng)
+                    for chain, (_, rng) in zip(last, seeds, strict=True)
+                ]
+        labels = starts(self.init, X, likelihood, prior, [rng for rng, _ in seeds])
+        return [Chain(row, prior, rng) for row, (_, rng) in zip(labels, seeds, strict=True)]
+
+    def _run(
+        self,
+        chains: list[Chain],
+        bound: Any,
+        sampler: Sampler,
+        schedule: Schedule,
+        checkpoint: Checkpoint | None,
+    ) -> tuple[list[Chain], bool]:
+        warm_up_kernels(chains[0], bound, sampler)
+        stop = Stop(self.max_time)
+        length = BOUNDARY if self.max_time is not None else schedule.n_iterations // ROUNDS
+
+        def after_round(chains: list[Chain]) -> None:
+            if self.verbose:
+                print(_progress(chains, schedule), flush=True)
+            if checkpoint:
+                checkpoint.save(chains, force=stop() or done(chains))
+
+        def done(chains: list[Chain]) -> bool:
+            return all(chain.iteration >= schedule.n_iterations for chain in chains)
+
+        chains = run(
+            chains,
+            bound,
+            sampler,
+            schedule,
+            n_jobs=self.n_jobs,
+            stop=stop,
+            round_length=length,
+            after_round=after_round,
+        )
+        interrupted = stop.requested.is_set()
+        if not done(chains) and any(c.iteration <= schedule.n_warmup for c in chains):
+            warnings.warn(
+                "Sampling was stopped before warm-up was over, so the current state of each chain "
+                "was kept as its one draw: raise max_time, lower n_warmup, or call continue_fit.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return chains, interrupted
+
+    def _finish(
+        self,
+        X: np.ndarray,
+        likelihood: Likelihood,
+        prior: Prior,
+        chains: list[Chain],
+        interrupted: bool,
+        old: Posterior | None = None,
+    ) -> Mixture:
+        self._X, self._likelihood, self._fitted_prior = X, likelihood, prior
+        self.posterior_ = _posterior(chains, old)
+        self.labels_ = self.posterior_.point_estimate(self.point_estimate).astype(np.int64)
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        self.n_clusters_posterior_ = self.posterior_.n_clusters_pmf()
+        self.coclustering_ = LazyCoclustering(self.posterior_)
+        self.n_iter_ = max(chain.iteration for chain in chains)
+        self.interrupted_ = interrupted
+        self.sampler_stats_ = _stats(chains)
+        for chain in chains:
+            chain.draws, chain.traces = [], []
+        self._last = [frozen(chain) for chain in chains]
+        self.diagnostics_ = diagnose(self.posterior_)
+        self.converged_ = self.diagnostics_.converged
+        if self.converged_ is False:
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters_
+
+    def _fitted(self) -> Fitted:
+        check_is_fitted(self)
+        bound = self._likelihood.bind(self._X)
+        return Fitted(self._likelihood, bound, self._fitted_prior, self.posterior_, self.labels_)
+
+    def _predicted(self, X: Any) -> Prediction:
+        check_is_fitted(self)
+        return predict(self._fitted(), self._checked(X, reset=False))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable cluster of each row, among the clusters of the point estimate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            For the rows of the training data this may differ from `labels_` at a few rows: here
+            each row is judged by itself, there all rows at once. `report()` states the agreement.
+        """
+        return self.predict_proba(X).argmax(axis=1)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each cluster of the point estimate, given that a row is in one of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_clusters_), rows sum to one
+        """
+        membership = self._predicted(X).membership
+        total = membership.sum(axis=1, keepdims=True)
+        # A row so far away that every cluster underflows is told apart by cluster size alone.
+        shares = np.bincount(self.labels_) / len(self.labels_)
+        with np.errstate(invalid="ignore"):
+            return np.where(total > 0, membership / total, shares)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Membership probabilities: the same as `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_clusters_)
+        """
+        return self.predict_proba(X)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Log posterior predictive density of each row, averaged over draws as a density.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+        """
+        return self._predicted(X).log_density
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log posterior predictive density of the rows; higher is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        score : float
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def novelty(self, X: Any) -> np.ndarray:
+        """Probability that each row belongs to none of the clusters seen in training.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        novelty : ndarray of shape (n_samples,)
+        """
+        return self._predicted(X).novelty
+
+    def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draw new rows from the posterior predictive distribution.
+
+        Parameters
+        ----------
+        n : int, default=1
+        random_state : None, int, RandomState or Generator
+
+        Returns
+        -------
+        X : ndarray of shape (n, n_features)
+        """
+        rng = np.random.default_rng(_resolve.seed_sequence(random_state))
+        return sample(self._fitted(), _resolve.count("n", n, 1), rng)
+
+    def report(self) -> Report:
+        """What the fit found and whether to trust it; prints as text, shows as HTML in notebooks.
+
+        Returns
+        -------
+        report : Report
+        """
+        check_is_fitted(self)
+        return Report.of(self)
+
+    def to_arviz(self) -> Any:
+        """The traces as ArviZ data (a DataTree, or InferenceData before ArviZ 1.0).
+
+        Returns
+        -------
+        data : DataTree or InferenceData
+        """
+        check_is_fitted(self)
+        return self.posterior_.to_arviz()
+
+
+def _posterior(chains: list[Chain], old: Posterior | None) -> Posterior:
+    """The draws of all chains, cut to the shortest, after the draws there were before."""
+    n_draws = min(len(chain.draws) for chain in chains)
+    labels = np.stack([np.stack(chain.draws[:n_draws]) for chain in chains])
+    traces = {
+        name: np.array([[row[name] for row in chain.traces[:n_draws]] for chain in chains])
+        for name in chains[0].traces[0]
+    }
+    if old is not None:
+        labels = np.concatenate([old.labels, labels], axis=1)
+        traces = {k: np.concatenate([old.traces[k], v], axis=1) for k, v in traces.items()}
+    return Posterior(labels, traces=traces)
+
+
+def _stats(chains: list[Chain]) -> dict[str, Any]:
+    """Counts of moves by chain, and the seconds each chain took."""
+    names = sorted({name for chain in chains for name in chain.counts})
+    stats: dict[str, Any] = {name: [chain.counts[name] for chain in chains] for name in names}
+    stats["seconds"] = [chain.seconds for chain in chains]
+    stats["iterations"] = [chain.iteration for chain in chains]
+    return stats
+
+
+def _progress(chains: list[Chain], schedule: Schedule) -> str:
+    """One line on all chains."""
+    done = min(chain.iteration for chain in chains)
+    clusters = ", ".join(str(int(chain.labels.max()) + 1) for chain in chains)
+    phase = "warm-up" if done < schedule.n_warmup else "sampling"
+    seconds = max(chain.seconds for chain in chains)
+    return (
+        f"bnpcluster: iteration {done}/{schedule.n_iterations} ({phase}), clusters per chain: "
+        f"{clusters}, {seconds:.1f} s"
+    )

@@ -1,0 +1,157 @@
+"""The operations of a likelihood: the whole contract on one screen.
+
+A likelihood binds data to a NamedTuple of arrays (`lik` below), which holds the data and the
+statistics of numbered blocks ("slots"). The operations take slot and item numbers, never rows, so
+that a vector, a column of read counts or a vertex of a network are all the same to a sampler.
+Slots 0 .. K-1 are in use; slot K is always empty and stands for the block not yet opened.
+
+A likelihood registers what it can (`add.register(MyBound)`); an operation with a body below works
+for every likelihood that has the operations the body uses, and is replaced only for speed, or
+because the likelihood does not factorise over blocks. A sampler lists the operations it needs
+in `requires`, and they are checked before anything compiles.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bnpcluster._jit import generic, kernel
+
+
+@generic
+def clear(lik, k):
+    """Make slot k an empty block."""
+
+
+@generic
+def add(lik, k, i):
+    """Put item i, which is in no block, into slot k."""
+
+
+@generic
+def remove(lik, k, i):
+    """Take item i out of slot k."""
+
+
+@generic
+def copy(lik, to, source):
+    """Make slot `to` hold the same statistics as slot `source`."""
+
+
+@generic
+def log_predictive(lik, k, i):
+    """log f(item i | the items of slot k), for an item that is in no block; k may be empty."""
+
+
+@generic
+def log_marginal(lik, k):
+    """log m(the items of slot k), 0 for an empty one."""
+
+
+@generic(needs=(copy, clear))
+def rename(lik, to, source):
+    """Let the block in slot `source` live in slot `to` from now on."""
+    copy(lik, to, source)
+    clear(lik, source)
+
+
+@generic(needs=(add, remove, log_predictive))
+def log_predictive_without(lik, k, i):
+    """log f(item i | the other items of its own slot k)."""
+    remove(lik, k, i)
+    value = log_predictive(lik, k, i)
+    add(lik, k, i)
+    return value
+
+
+@generic(needs=(log_predictive,))
+def log_predictive_all(lik, i, start, stop, out):
+    """Write log f(item i | slot k) to out[k] for k = start .. stop-1; i is in none of them."""
+    for k in range(start, stop):
+        out[k] = log_predictive(lik, k, i)
+
+
+@generic(needs=(add, log_predictive))
+def log_predictive_set(lik, k, items):
+    """log f(items | slot k) by the chain rule; the items stay in slot k."""
+    total = 0.0
+    for i in items:
+        total += log_predictive(lik, k, i)
+        add(lik, k, i)
+    return total
+
+
+@generic(needs=(log_marginal,))
+def log_likelihood(lik, n_blocks):
+    """log p(data | partition): the sum of the marginals, for a likelihood that factorises."""
+    total = 0.0
+    for k in range(n_blocks):
+        total += log_marginal(lik, k)
+    return total
+
+
+@generic(needs=(log_predictive_all, log_predictive_without))
+def log_weights(lik, i, own, beta, slack, partition):
+    """List where item i may go: partition.slots and .weights (log_prior + beta log f); how many.
+
+    First in the list stands the reference: the item's own slot (own >= 0), where it sees the other
+    items of the block alone, or the empty slot if it has no own slot or is alone there. The others
+    follow in the order of their numbers. Slots with log_prior = -inf are left out, and slots that
+    provably lie more than `slack` below the reference may be. On return all blocks are as before.
+    """
+    log_prior, scores = partition.log_prior, partition.scores
+    empty = partition.count[0]
+    log_predictive_all(lik, i, 0, empty + 1, scores)
+    first = empty
+    if own >= 0 and log_prior[own] > -math.inf:
+        first = own
+        scores[own] = log_predictive_without(lik, own, i)
+    count = 0
+    if log_prior[first] > -math.inf:
+        count = listed(partition, count, first, log_prior[first] + beta * scores[first])
+    for k in range(empty + 1):
+        if k != first and log_prior[k] > -math.inf:
+            count = listed(partition, count, k, log_prior[k] + beta * scores[k])
+    return count
+
+
+@kernel(inline=True)
+def listed(partition, count, k, weight):
+    """Append slot k to the list of candidates; return its new length."""
+    partition.slots[count] = k
+    partition.weights[count] = weight
+    return count + 1
+
+
+@kernel(inline=True)
+def listed_above(lik, i, own, beta, slack, partition):
+    """`log_weights` for a likelihood that wrote upper bounds of all weights to partition.scores.
+
+    Only slots whose bound is within `slack` of the reference are evaluated.
+    """
+    log_prior, bound, empty = partition.log_prior, partition.scores, partition.count[0]
+    count, floor, first = 0, -math.inf, empty
+    if own >= 0 and log_prior[own] > -math.inf:
+        first = own
+        weight = log_prior[own] + beta * log_predictive_without(lik, own, i)
+        count, floor = listed(partition, count, own, weight), weight - slack
+    elif log_prior[empty] > -math.inf:
+        weight = log_prior[empty] + beta * log_predictive(lik, empty, i)
+        count, floor = listed(partition, count, empty, weight), weight - slack
+    for k in range(empty + 1):
+        if bound[k] > floor and k != first:
+            count = listed(partition, count, k, log_prior[k] + beta * log_predictive(lik, k, i))
+    return count
+
+
+NEGLIGIBLE = 40.0
+"""A weight e^-40 times another one changes no outcome that a double could tell."""
+
+LANES = 8
+"""Arrays with the slot as last axis are padded to a multiple of this many slots."""
+
+
+@kernel(inline=True)
+def padded(n_slots):
+    """The smallest multiple of LANES that holds n_slots."""
+    return (n_slots + LANES - 1) // LANES * LANES

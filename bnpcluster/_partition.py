@@ -1,0 +1,181 @@
+"""A partition on numbered slots: labels, sizes, and the scratch space of the kernels.
+
+Active slots are compact (0 .. K-1) and slot K is empty. A kernel that may open a block first checks
+`full`; if there is no room it returns where it stopped, and the caller doubles the
+capacity and enters it again, so that no result depends on the capacity.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import add, clear, padded, remove, rename
+
+
+class Problem(NamedTuple):
+    """What a kernel moves: the target p(z) prop V[K] prod_b W[n_b] m(data in b)^beta.
+
+    Attributes
+    ----------
+    likelihood : NamedTuple
+        Bound data and the statistics of the slots.
+    log_v, log_w : ndarray
+        The tables of the prior, log V[k] for k = 0 .. capacity and log W[m] for m = 0 .. n.
+    items : ndarray of intp
+        The items that are present; the others carry the label -1.
+    beta : float
+        Inverse temperature of the likelihood.
+    """
+
+    likelihood: Any
+    log_v: np.ndarray
+    log_w: np.ndarray
+    items: np.ndarray
+    beta: float
+
+
+class Partition(NamedTuple):
+    """Labels and sizes of the blocks, and scratch space with one entry per slot.
+
+    Attributes
+    ----------
+    labels : ndarray of intp, one per item (-1: in no block)
+    sizes : ndarray of intp, one per slot
+    count : ndarray of intp, shape (1,): the number of blocks K
+    log_prior : ndarray: log W[m+1]/W[m] of a slot of m items, kept up to date
+    slots, weights, scores : ndarray: scratch of one choice (candidates, their log weights, all slots)
+    """
+
+    labels: np.ndarray
+    sizes: np.ndarray
+    count: np.ndarray
+    log_prior: np.ndarray
+    slots: np.ndarray
+    weights: np.ndarray
+    scores: np.ndarray
+
+
+def new_partition(n_items: int, capacity: int) -> Partition:
+    """A partition of no item, with room for `capacity` slots."""
+    width = padded(capacity)
+    return Partition(
+        labels=np.full(n_items, -1, np.intp),
+        sizes=np.zeros(capacity, np.intp),
+        count=np.zeros(1, np.intp),
+        log_prior=np.full(width, -math.inf),
+        slots=np.zeros(width, np.intp),
+        weights=np.zeros(width),
+        scores=np.zeros(width),
+    )
+
+
+def grown(partition: Partition, capacity: int) -> Partition:
+    """The same partition with room for more slots."""
+    larger = new_partition(len(partition.labels), capacity)
+    old = len(partition.sizes)
+    larger.labels[:] = partition.labels
+    larger.sizes[:old] = partition.sizes
+    larger.count[:] = partition.count
+    larger.log_prior[:old] = partition.log_prior[:old]
+    return larger
+
+
+@kernel(inline=True)
+def full(partition):
+    """Whether there is no room to open one more block and keep an empty slot after it."""
+    return partition.count[0] + 2 > len(partition.sizes)
+
+
+@kernel
+def resize(partition, log_w, k, change):
+    """Change the size of slot k and the prior weight it offers to one more item."""
+    m = partition.sizes[k] + change
+    partition.sizes[k] = m
+    if m + 1 < len(log_w):
+        partition.log_prior[k] = log_w[m + 1] - log_w[m]
+    else:
+        partition.log_prior[k] = -math.inf
+
+
+@kernel
+def place(problem, partition, k, i):
+    """Put item i into slot k; k = K opens a block."""
+    if k == partition.count[0]:
+        partition.count[0] = k + 1
+        clear(problem.likelihood, k + 1)
+    add(problem.likelihood, k, i)
+    partition.labels[i] = k
+    resize(partition, problem.log_w, k, 1)
+
+
+@kernel
+def displace(problem, partition, i):
+    """Take item i out of its slot; an emptied slot is filled by the last one."""
+    k = partition.labels[i]
+    remove(problem.likelihood, k, i)
+    partition.labels[i] = -1
+    resize(partition, problem.log_w, k, -1)
+    if partition.sizes[k] == 0:
+        close(problem, partition, k)
+
+
+@kernel
+def move(problem, partition, i, k):
+    """Put item i, in another slot or in none, into slot k; k = K opens a block."""
+    own, n_blocks = partition.labels[i], partition.count[0]
+    if own >= 0:
+        displace(problem, partition, i)
+        if partition.count[0] < n_blocks and k == n_blocks - 1:
+            k = own  # the last block has just moved there
+    place(problem, partition, k, i)
+
+
+@kernel
+def close(problem, partition, k):
+    """Give up the empty slot k: the last block moves there, so that slots stay compact."""
+    last = partition.count[0] - 1
+    partition.count[0] = last
+    if k == last:
+        clear(problem.likelihood, k)
+        return
+    rename(problem.likelihood, k, last)
+    partition.sizes[k] = partition.sizes[last]
+    partition.log_prior[k] = partition.log_prior[last]
+    partition.sizes[last] = 0
+    labels = partition.labels
+    for j in range(len(labels)):
+        if labels[j] == last:
+            labels[j] = k
+
+
+@kernel
+def rebuild(problem, partition):
+    """Renumber the slots by first item and recompute every statistic from the labels.
+
+    Done at fixed boundaries by every fit, so that rounding errors cannot build up and a run
+    resumed from its labels is the run that was interrupted, bit for bit.
+    """
+    lik, labels, sizes = problem.likelihood, partition.labels, partition.sizes
+    partition.slots[:] = -1
+    n_blocks = 0
+    clear(lik, 0)
+    sizes[:] = 0
+    for i in range(len(labels)):
+        if labels[i] < 0:
+            continue
+        k = partition.slots[labels[i]]
+        if k < 0:
+            k = n_blocks
+            partition.slots[labels[i]] = k
+            n_blocks += 1
+            clear(lik, n_blocks)
+        labels[i] = k
+        add(lik, k, i)
+        sizes[k] += 1
+    partition.count[0] = n_blocks
+    for k in range(n_blocks):
+        resize(partition, problem.log_w, k, 0)

@@ -1,0 +1,62 @@
+"""From what a user wrote to the objects that are meant, or one sentence that says what to do."""
+
+from __future__ import annotations
+
+import difflib
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+
+def component(parameter: str, value: Any, registry: dict[str, type], base: type) -> Any:
+    """The object for a name in `registry`, or a copy of an object of class `base`."""
+    if isinstance(value, str):
+        if value not in registry:
+            raise ValueError(unknown(parameter, value, registry))
+        return registry[value]()
+    if isinstance(value, type) and issubclass(value, base):
+        raise TypeError(
+            f"{parameter} must be an object, not the class {value.__name__}: write "
+            f"{value.__name__}() with its parameters."
+        )
+    if not isinstance(value, base):
+        names = ", ".join(map(repr, registry))
+        raise TypeError(
+            f"{parameter} must be one of {names}, or a {base.__name__} object; got {value!r}."
+        )
+    return clone(value)
+
+
+def unknown(parameter: str, value: str, registry: dict[str, type]) -> str:
+    """A sentence about a misspelt name."""
+    near = difflib.get_close_matches(value.lower(), registry, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"Unknown {parameter} {value!r}.{hint} Available: {', '.join(map(repr, registry))}."
+
+
+def count(name: str, value: Any, low: int) -> int:
+    """`value` as an integer of at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r}.")
+    if value < low:
+        raise ValueError(f"{name} must be at least {low}, got {value}.")
+    return int(value)
+
+
+def seed_sequence(random_state: Any) -> np.random.SeedSequence:
+    """One SeedSequence from None, an int, a RandomState or a Generator."""
+    if random_state is None or isinstance(random_state, numbers.Integral):
+        if random_state is not None and random_state < 0:
+            raise ValueError(f"random_state must not be negative, got {random_state}.")
+        return np.random.SeedSequence(None if random_state is None else int(random_state))
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.SeedSequence(random_state.randint(2**32, size=4, dtype=np.uint32).tolist())
+    if isinstance(random_state, np.random.Generator):
+        words = random_state.integers(2**32, size=4, dtype=np.uint32)
+        return np.random.SeedSequence(words.tolist())
+    raise TypeError(
+        "random_state must be None, an integer, a RandomState or a Generator, "
+        f"got {random_state!r}."
+    )

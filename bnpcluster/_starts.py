@@ -1,0 +1,64 @@
+"""Where chains start: deliberately different partitions, computed once in the parent process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bnpcluster.likelihoods import Likelihood
+from bnpcluster.priors import Prior
+
+NAMES = ("auto", "one", "singletons", "prior", "kmeans")
+CENTRES = (30, 10, 60, 20)  # k-means centres of successive chains under "auto"
+ROWS = 5000  # rows that k-means is fitted on
+
+
+def starts(
+    init: Any,
+    X: np.ndarray,
+    likelihood: Likelihood,
+    prior: Prior,
+    rngs: list[np.random.Generator],
+) -> list[np.ndarray]:
+    """The labels each chain starts from, one generator per chain."""
+    n = len(X)
+    if not isinstance(init, str):
+        return _given(init, n, len(rngs))
+    if init == "one":
+        return [np.zeros(n, np.intp) for _ in rngs]
+    if init == "singletons":
+        return [np.arange(n) for _ in rngs]
+    if init == "prior":
+        return [prior.sample(n, rng) for rng in rngs]
+    if init in ("auto", "kmeans"):
+        features = likelihood.features(X)
+        centres = CENTRES if init == "auto" else CENTRES[:1]
+        return [
+            _kmeans(features, centres[c % len(centres)], rng) for c, rng in enumerate(rngs)
+        ]
+    raise ValueError(f"init must be one of {', '.join(NAMES)}, or an array of labels; got {init!r}.")
+
+
+def _given(init: Any, n: int, n_chains: int) -> list[np.ndarray]:
+    labels = np.asarray(init)
+    if labels.shape not in ((n,), (n_chains, n)) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"init as an array must hold integer labels, of shape ({n},) for all chains or "
+            f"({n_chains}, {n}) for one row per chain; got {labels.dtype} of shape {labels.shape}."
+        )
+    rows = np.broadcast_to(labels, (n_chains, n))
+    return [np.unique(row, return_inverse=True)[1].reshape(n) for row in rows]
+
+
+def _kmeans(features: np.ndarray, n_centres: int, rng: np.random.Generator) -> np.ndarray:
+    """k-means with too many centres, a few rounds: too fine a partition, for merges to mend."""
+    from sklearn.cluster import KMeans
+
+    n = len(features)
+    some = features[rng.choice(n, ROWS, replace=False)] if n > ROWS else features
+    n_centres = min(n_centres, max(1, n // 4), len(np.unique(some, axis=0)))
+    seed = int(rng.integers(2**31))
+    kmeans = KMeans(n_centres, init="k-means++", n_init=1, max_iter=5, tol=0, random_state=seed)
+    labels = kmeans.fit(some).predict(features)
+    return np.unique(labels, return_inverse=True)[1]

@@ -1,0 +1,169 @@
+"""Where one chain is: the target it moves on, its partition, and room that grows on demand."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import log_likelihood, padded
+from bnpcluster._partition import Partition, Problem, grown, new_partition, rebuild, resize
+
+LONGEST = 0.1  # seconds: kernel calls are cut so that a stop is noticed about this soon
+
+
+class Stopped(Exception):
+    """Raised between kernel calls when the user or the clock has asked a chain to stop."""
+
+
+class State:
+    """A partition, the target it moves on, and the prior's current hyper-parameters.
+
+    Parameters
+    ----------
+    bound : NamedTuple
+        Bound data of a likelihood; its slots are filled from `labels`.
+    prior : Prior
+        At its current values.
+    labels : array of int, shape (n,)
+        The partition to start from; -1 for items that are absent.
+    beta : float
+        Inverse temperature of the likelihood.
+    capacity : int
+        Room for this many slots to begin with; results do not depend on it.
+    should_stop : callable
+        Asked between kernel calls.
+    """
+
+    def __init__(
+        self,
+        bound: Any,
+        prior: Any,
+        labels: np.ndarray,
+        *,
+        beta: float = 1.0,
+        capacity: int = 16,
+        should_stop: Callable[[], bool] = lambda: False,
+    ):
+        labels = np.asarray(labels)
+        items = np.flatnonzero(labels >= 0)
+        needed = int(labels.max(initial=-1)) + 2
+        capacity = max(capacity, needed)
+        self.prior = prior
+        self.should_stop = should_stop
+        self.partition = new_partition(len(labels), capacity)
+        self.partition.labels[:] = labels
+        log_v, log_w = prior.tables(len(items), capacity)
+        self.problem = Problem(grown_bound(bound, capacity), log_v, log_w, items, beta)
+        self._chunk = 1024
+        self.rebuild()
+
+    @property
+    def n_items(self) -> int:
+        """How many items are present."""
+        return len(self.problem.items)
+
+    @property
+    def n_blocks(self) -> int:
+        """The number of blocks K."""
+        return int(self.partition.count[0])
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The sizes of the blocks."""
+        return self.partition.sizes[: self.n_blocks]
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The slot of every item."""
+        return self.partition.labels
+
+    def rebuild(self) -> None:
+        """Renumber the blocks by first item and recompute all statistics from the labels."""
+        rebuild(self.problem, self.partition)
+
+    def enlarge(self) -> None:
+        """Double the room; what the slots hold is unchanged."""
+        capacity = 2 * len(self.partition.sizes)
+        self.partition = grown(self.partition, capacity)
+        tables = self.prior.tables(self.n_items, capacity)
+        self.problem = self.problem._replace(
+            likelihood=grown_bound(self.problem.likelihood, capacity), log_v=tables.log_v
+        )
+
+    def set_prior(self, prior: Any) -> None:
+        """Go on with other hyper-parameters."""
+        self.prior = prior
+        log_v, log_w = prior.tables(self.n_items, len(self.partition.sizes))
+        changed = log_w is not self.problem.log_w
+        self.problem = self.problem._replace(log_v=log_v, log_w=log_w)
+        if changed:
+            retable(self.partition, log_w)
+
+    def visit(self, move: Callable, rng: np.random.Generator) -> None:
+        """Run the kernel `move(problem, partition, rng, start, stop)` over all items.
+
+        The kernel returns where it stopped for want of room; it is entered again with more. Calls
+        are cut short so that a stop is noticed soon, which changes no result.
+        """
+        start = 0
+        while start < self.n_items:
+            if self.should_stop():
+                raise Stopped
+            stop = min(start + self._chunk, self.n_items)
+            begin = time.perf_counter()
+            reached = move(self.problem, self.partition, rng, start, stop)
+            seconds = time.perf_counter() - begin
+            if seconds < LONGEST / 4 and stop < self.n_items:
+                self._chunk *= 2
+            elif seconds > LONGEST and self._chunk > 64:
+                self._chunk //= 2
+            if reached < stop:
+                self.enlarge()
+            start = reached
+
+    def log_joint(self) -> float:
+        """log p(data, partition) under the current hyper-parameters."""
+        return float(log_joint(self.problem, self.partition))
+
+
+def grown_bound(bound: Any, capacity: int) -> Any:
+    """Bound data with their own copy of the slots, and room for `capacity` of them.
+
+    `slot_axis` names the arrays that a chain must own, with the axis (or axes, or none: scratch
+    space) that the slots lie along.
+    """
+    width = padded(capacity)
+    changed = {}
+    for name, axes in bound.slot_axis.items():
+        old = getattr(bound, name)
+        shape = list(old.shape)
+        for axis in (axes,) if isinstance(axes, int) else axes:
+            shape[axis] = max(width, shape[axis])
+        new = np.zeros(shape, old.dtype)
+        new[tuple(slice(length) for length in old.shape)] = old
+        changed[name] = new
+    return bound._replace(**changed)
+
+
+@kernel
+def retable(partition, log_w):
+    """Recompute what depends on the table of the prior."""
+    for k in range(partition.count[0]):
+        resize(partition, log_w, k, 0)
+
+
+@kernel
+def log_joint(problem, partition):
+    """log V[K] + sum_b log W[n_b] + beta log p(data | partition)"""
+    n_blocks = partition.count[0]
+    total = problem.log_v[n_blocks]
+    for k in range(n_blocks):
+        total += problem.log_w[partition.sizes[k]]
+    if problem.beta == 0.0:
+        return total
+    return total + problem.beta * log_likelihood(problem.likelihood, n_blocks)

@@ -1,0 +1,179 @@
+"""Run the chains of a fit: warm-up, thinning, rounds, stops; each chain is a picklable object."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
+
+from bnpcluster._state import State, Stopped
+from bnpcluster.priors import Prior
+from bnpcluster.samplers import Sampler
+
+BOUNDARY = 50
+"""Iterations between two rebuilds of all statistics, which every fit makes at the same places."""
+
+
+@dataclass
+class Schedule:
+    """How long chains run: `n_warmup` iterations, then a draw every `thin` of them."""
+
+    n_draws: int
+    n_warmup: int
+    thin: int
+
+    @property
+    def n_iterations(self) -> int:
+        """Iterations of one chain in all."""
+        return self.n_warmup + self.n_draws * self.thin
+
+    def kept(self, iteration: int) -> bool:
+        """Whether the state after this iteration (counted from 1) is a draw."""
+        after = iteration - self.n_warmup
+        return after > 0 and after % self.thin == 0
+
+
+class Stop:
+    """Asks chains to stop: on request, or when the time is up. A pickled copy keeps the time."""
+
+    def __init__(self, seconds: float | None = None):
+        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.requested = threading.Event()
+
+    def __call__(self) -> bool:
+        """Whether to stop now."""
+        late = self.deadline is not None and time.monotonic() >= self.deadline
+        return late or self.requested.is_set()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"deadline": self.deadline}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.deadline = state["deadline"]
+        self.requested = threading.Event()
+
+
+@dataclass
+class Chain:
+    """One chain between two rounds: all that decides how it goes on, and the draws so far."""
+
+    labels: np.ndarray
+    prior: Prior
+    rng: np.random.Generator
+    iteration: int = 0
+    draws: list[np.ndarray] = field(default_factory=list)
+    traces: list[dict[str, float]] = field(default_factory=list)
+    counts: Counter = field(default_factory=Counter)
+    seconds: float = 0.0
+
+    def keep(self, state: State) -> None:
+        """Append the state to the draws."""
+        small = np.min_scalar_type(max(state.n_blocks - 1, 0))
+        self.draws.append(state.labels.astype(small))
+        values = {name: state.prior.values[name] for name in state.prior.sampled}
+        self.traces.append(
+            {"n_clusters": state.n_blocks, "log_posterior": state.log_joint(), **values}
+        )
+
+
+def advance(
+    chain: Chain, bound: Any, sampler: Sampler, schedule: Schedule, until: int, stop: Stop
+) -> Chain:
+    """Run a chain to iteration `until`, or until it is asked to stop."""
+    begin = time.perf_counter()
+    state = State(bound, chain.prior, chain.labels, should_stop=stop)
+    moves = bool(chain.prior.sampled)
+    try:
+        while chain.iteration < until and not stop():
+            chain.counts.update(sampler.step(state, chain.rng))
+            if moves:
+                state.set_prior(state.prior.update(state.sizes, state.n_items, chain.rng))
+            chain.iteration += 1
+            if chain.iteration % BOUNDARY == 0:
+                state.rebuild()
+            if schedule.kept(chain.iteration):
+                chain.keep(state)
+    except Stopped:
+        # A sweep cut short is no iteration, but its last state is as good a state as any.
+        pass
+    if stop() and not chain.draws:
+        chain.keep(state)
+    chain.labels, chain.prior = state.labels.copy(), state.prior
+    chain.seconds += time.perf_counter() - begin
+    return chain
+
+
+def run(
+    chains: list[Chain],
+    bound: Any,
+    sampler: Sampler,
+    schedule: Schedule,
+    *,
+    n_jobs: int | None = None,
+    stop: Stop,
+    round_length: int | None = None,
+    after_round: Callable[[list[Chain]], None] = lambda chains: None,
+) -> list[Chain]:
+    """Run all chains to the end of the schedule, `round_length` iterations at a time.
+
+    Rounds end at boundaries only, so that how many there are changes no result. After each of them
+    `after_round` sees the chains (progress, checkpoints).
+    """
+    with interruptible(stop):
+        for until in _ends(chains[0].iteration, schedule.n_iterations, round_length):
+            tasks = (delayed(advance)(c, bound, sampler, schedule, until, stop) for c in chains)
+            chains = Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
+            after_round(chains)
+            if stop():
+                break
+    return chains
+
+
+def _ends(start: int, total: int, length: int | None) -> Iterator[int]:
+    """The iterations at which rounds end."""
+    if length is None or length >= total:
+        yield total
+        return
+    length = max(BOUNDARY, length // BOUNDARY * BOUNDARY)
+    yield from range((start // length + 1) * length, total, length)
+    yield total
+
+
+@contextmanager
+def interruptible(stop: Stop) -> Iterator[None]:
+    """Let the first Ctrl-C ask the chains to stop; a second one interrupts as usual."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def ask(number: int, frame: Any) -> None:
+        stop.requested.set()
+        signal.signal(signal.SIGINT, previous)
+
+    if previous is not signal.default_int_handler:
+        yield  # the host program handles interrupts in its own way
+        return
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def warm_up_kernels(chain: Chain, bound: Any, sampler: Sampler) -> None:
+    """Compile what a chain needs, on a few items, so that no clock counts it."""
+    labels = np.full(len(chain.labels), -1)
+    labels[:2] = 0
+    state = State(bound, chain.prior, labels)
+    sampler.step(state, np.random.default_rng(0))
+    state.log_joint()
+    state.rebuild()

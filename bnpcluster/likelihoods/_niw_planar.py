@@ -1,0 +1,195 @@
+"""Kernels of the normal-inverse-Wishart likelihood in two dimensions: all slots at once.
+
+The slot is the last axis of every array, and a 2 x 2 inverse is written out, so that the compiler
+evaluates one item against all blocks in vector registers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import (
+    add,
+    clear,
+    copy,
+    listed_above,
+    log_marginal,
+    log_predictive,
+    log_predictive_all,
+    log_predictive_without,
+    log_weights,
+    padded,
+    remove,
+)
+
+
+class PlanarNIW(NamedTuple):
+    """Two columns in internal units, the prior, and per slot the posterior of mean and covariance.
+
+    The predictive of a slot at x is `const - half_df * log1p(t)`, t a quadratic form in x - mean.
+    """
+
+    X: np.ndarray
+    centre: np.ndarray
+    unit: np.ndarray
+    prior_mean: np.ndarray
+    prior_scale: np.ndarray
+    prior: np.ndarray  # r0, nu0
+    norm_predictive: np.ndarray  # by size
+    norm_marginal: np.ndarray  # by size
+    size: np.ndarray
+    mean0: np.ndarray
+    mean1: np.ndarray
+    s00: np.ndarray
+    s01: np.ndarray
+    s11: np.ndarray
+    log_det: np.ndarray
+    p00: np.ndarray
+    p01: np.ndarray
+    p11: np.ndarray
+    const: np.ndarray
+    half_df: np.ndarray
+
+    slot_axis = dict.fromkeys(
+        "size mean0 mean1 s00 s01 s11 log_det p00 p01 p11 const half_df".split(), 0
+    )
+
+
+def bind_planar(Z, unit, mean, kappa, nu, scale, tables, capacity):
+    """Two columns in internal units and `capacity` slots."""
+    width = padded(capacity)
+    return PlanarNIW(
+        Z,
+        *unit,
+        mean,
+        scale,
+        np.array([kappa, nu]),
+        *tables,
+        np.zeros(width, np.intp),
+        *np.zeros((len(PlanarNIW.slot_axis) - 1, width)).copy(),
+    )
+
+
+def planar_moments(bound, k):
+    """Posterior mean and Cholesky factor of S of slot k, in internal units."""
+    S = np.array([[bound.s00[k], bound.s01[k]], [bound.s01[k], bound.s11[k]]])
+    return np.array([bound.mean0[k], bound.mean1[k]]), np.linalg.cholesky(S)
+
+
+@kernel
+def refresh(lik, k):
+    """Recompute what the predictive of slot k needs from its mean and S."""
+    m = lik.size[k]
+    r = lik.prior[0] + m
+    det = lik.s00[k] * lik.s11[k] - lik.s01[k] * lik.s01[k]
+    scale = r / ((r + 1.0) * det)
+    lik.p00[k] = lik.s11[k] * scale
+    lik.p01[k] = -2.0 * lik.s01[k] * scale
+    lik.p11[k] = lik.s00[k] * scale
+    lik.log_det[k] = math.log(det)
+    lik.const[k] = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
+    lik.half_df[k] = 0.5 * (lik.prior[1] + m + 1.0)
+
+
+@kernel
+def shift(lik, k, i, sign):
+    """Add (sign 1) or remove (sign -1) row i: a rank-one change of S, in the mean's own frame."""
+    a = lik.X[i, 0] - lik.mean0[k]
+    b = lik.X[i, 1] - lik.mean1[k]
+    r = lik.prior[0] + lik.size[k]
+    w = sign * r / (r + sign)
+    lik.s00[k] += w * a * a
+    lik.s01[k] += w * a * b
+    lik.s11[k] += w * b * b
+    lik.mean0[k] += sign * a / (r + sign)
+    lik.mean1[k] += sign * b / (r + sign)
+    lik.size[k] += sign
+
+
+@clear.register(PlanarNIW)
+def _clear(lik, k):
+    scale = lik.prior_scale
+    lik.size[k] = 0
+    lik.mean0[k], lik.mean1[k] = lik.prior_mean[0], lik.prior_mean[1]
+    lik.s00[k], lik.s01[k], lik.s11[k] = scale[0, 0], scale[0, 1], scale[1, 1]
+    refresh(lik, k)
+
+
+@add.register(PlanarNIW)
+def _add(lik, k, i):
+    shift(lik, k, i, 1)
+    refresh(lik, k)
+
+
+@remove.register(PlanarNIW)
+def _remove(lik, k, i):
+    if lik.size[k] == 1:
+        _clear_slot(lik, k)
+        return
+    shift(lik, k, i, -1)
+    refresh(lik, k)
+
+
+_clear_slot = kernel(_clear)
+
+
+@copy.register(PlanarNIW)
+def _copy(lik, to, source):
+    lik.size[to] = lik.size[source]
+    lik.mean0[to], lik.mean1[to] = lik.mean0[source], lik.mean1[source]
+    lik.s00[to], lik.s01[to], lik.s11[to] = lik.s00[source], lik.s01[source], lik.s11[source]
+    refresh(lik, to)
+
+
+@kernel(inline=True)
+def quadratic(lik, k, i):
+    """The t of the predictive of slot k at row i."""
+    a = lik.X[i, 0] - lik.mean0[k]
+    b = lik.X[i, 1] - lik.mean1[k]
+    return a * (lik.p00[k] * a + lik.p01[k] * b) + lik.p11[k] * b * b
+
+
+@log_predictive.register(PlanarNIW)
+def _log_predictive(lik, k, i):
+    return lik.const[k] - lik.half_df[k] * math.log(1.0 + quadratic(lik, k, i))
+
+
+@log_predictive_without.register(PlanarNIW)
+def _log_predictive_without(lik, k, i):
+    # With S = S' + (r-1)/r (x-u')(x-u')' and x - u' = r/(r-1) (x - u), |S'| = |S| (1 - r/(r-1) q).
+    m = lik.size[k]
+    r = lik.prior[0] + m
+    rest = 1.0 - quadratic(lik, k, i) * (r + 1.0) / (r - 1.0)
+    rest = max(rest, 1e-300)
+    log_rest = math.log(rest)
+    return lik.norm_predictive[m - 1] - 0.5 * lik.log_det[k] + (lik.half_df[k] - 1.0) * log_rest
+
+
+@log_predictive_all.register(PlanarNIW)
+def _log_predictive_all(lik, i, start, stop, out):
+    for k in range(start, stop):
+        out[k] = lik.const[k] - lik.half_df[k] * math.log(1.0 + quadratic(lik, k, i))
+
+
+@log_marginal.register(PlanarNIW)
+def _log_marginal(lik, k):
+    m = lik.size[k]
+    return lik.norm_marginal[m] - 0.5 * (lik.prior[1] + m) * lik.log_det[k]
+
+
+@log_weights.register(PlanarNIW)
+def _log_weights(lik, i, own, beta, slack, partition):
+    x, y = lik.X[i, 0], lik.X[i, 1]
+    mean0, mean1, p00, p01, p11 = lik.mean0, lik.mean1, lik.p00, lik.p01, lik.p11
+    const, half_df, log_prior, bound = lik.const, lik.half_df, partition.log_prior, partition.scores
+    # An upper bound of every weight, by log1p(t) >= 2t / (2 + t): no logarithm, all slots at once.
+    for k in range(padded(partition.count[0] + 1)):
+        a = x - mean0[k]
+        b = y - mean1[k]
+        t = a * (p00[k] * a + p01[k] * b) + p11[k] * b * b
+        bound[k] = log_prior[k] + beta * (const[k] - half_df[k] * (2.0 * t / (2.0 + t)))
+    return listed_above(lik, i, own, beta, slack, partition)

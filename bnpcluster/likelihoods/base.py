@@ -1,0 +1,70 @@
+"""What every likelihood is outside the kernels: a description that binds itself to data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+
+
+class Likelihood(BaseEstimator):
+    """Base class of likelihoods: hyper-parameters, and `bind`, which readies data for the kernels.
+
+    A subclass stores its hyper-parameters untouched in `__init__`, offers the methods below, and
+    registers the operations of `bnpcluster._ops` for the NamedTuple class that `bind` returns.
+    That class names in an attribute `slot_axis` the arrays each chain must own, with the axis along
+    which its slots lie (a tuple if there are several, `()` for scratch space).
+    """
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
+        """Instances, each with five to seven rows of data, on which the checks are made."""
+        return [(cls(), rng.normal(size=(6, 2)))]
+
+    def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Validate the rows `X` and return data and empty slots for the kernels."""
+        raise NotImplementedError(f"{type(self).__name__} must define bind(X, capacity).")
+
+    def rows(self, bound: Any, X: np.ndarray) -> Any:
+        """The same slots with other data: item i is now row i of `X`."""
+        raise NotImplementedError(f"{type(self).__name__} must define rows(bound, X).")
+
+    def features(self, X: np.ndarray) -> np.ndarray:
+        """Columns in which Euclidean distance makes sense, for the k-means starts of chains."""
+        scale = X.std(axis=0)
+        return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+
+    def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
+        """One new row from the posterior predictive of slot k."""
+        raise NotImplementedError(f"{type(self).__name__} must define sample(bound, k, rng).")
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a hyper-parameter is left to follow the data."""
+    return isinstance(value, str) and value == "auto"
+
+
+def number(name: str, value: Any, low: float = 0.0) -> float:
+    """`value` as a finite float greater than `low`, or one sentence that says what was wrong."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise TypeError(f"{name} must be 'auto' or a number, got {value!r}.")
+    if not low < value < np.inf:
+        raise ValueError(f"{name} must be greater than {low:g} and finite, got {value!r}.")
+    return float(value)
+
+
+def column_values(name: str, value: Any, n_columns: int, positive: bool = False) -> np.ndarray:
+    """A number, or one number per column, as an array with one entry per column."""
+    try:
+        values = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must be 'auto', a number or one number per column, got {value!r}."
+        ) from None
+    if values.shape not in ((), (n_columns,)):
+        raise ValueError(f"{name} has shape {values.shape}, but X has {n_columns} columns.")
+    if not np.isfinite(values).all() or (positive and (values <= 0).any()):
+        raise ValueError(f"{name} must be {'positive and ' if positive else ''}finite, got {value!r}.")
+    return np.broadcast_to(values, (n_columns,)).copy()

@@ -1,0 +1,85 @@
+"""Gaussian clusters with independent columns: the normal-inverse-gamma likelihood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bnpcluster.likelihoods._inverse_gamma import bind_columns, sample_columns
+from bnpcluster.likelihoods._scale import Units, cluster_share, units
+from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, number
+
+
+class NormalInverseGamma(Likelihood):
+    """Gaussian clusters whose columns are independent, each with its own mean and variance.
+
+    Per column ``variance ~ InverseGamma(shape, scale)`` and
+    ``mean | variance ~ N(mean, variance / kappa)``, both integrated out.
+
+    Parameters
+    ----------
+    mean : "auto", float or array of shape (n_features,), default="auto"
+        Prior mean of the cluster means. ``"auto"``: the mean of the data.
+    kappa : "auto" or float, default="auto"
+        How many observations the prior mean is worth. ``"auto"``: `c`, see Notes.
+    shape : "auto" or float, default="auto"
+        Shape of the inverse gamma law, for all columns. ``"auto"``: 1.5.
+    scale : "auto", float or array of shape (n_features,), default="auto"
+        Scale of the inverse gamma law. ``"auto"``: `c` / 2 times the variance of the column.
+
+    Notes
+    -----
+    `c` is the share of the total variance that belongs to a single cluster, estimated from the data
+    as in `NormalInverseWishart`, to which this likelihood is equal for one column.
+
+    Examples
+    --------
+    >>> from bnpcluster.likelihoods import NormalInverseGamma
+    >>> NormalInverseGamma(shape=2.0).get_params()["shape"]
+    2.0
+    """
+
+    def __init__(
+        self,
+        *,
+        mean: Any = "auto",
+        kappa: float | str = "auto",
+        shape: float | str = "auto",
+        scale: Any = "auto",
+    ):
+        self.mean = mean
+        self.kappa = kappa
+        self.shape = shape
+        self.scale = scale
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
+        """One and three columns, at the defaults and at given values."""
+        given = cls(mean=[0.5, -1.0, 0.0], kappa=0.3, shape=2.0, scale=[1.0, 2.0, 0.5])
+        rows = [rng.normal(size=(6, d)) + (np.arange(6) // 3)[:, None] for d in (1, 3)]
+        return [*((cls(), X) for X in rows), (given, rows[1])]
+
+    def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Ready the rows `X` for the kernels."""
+        unit = units(X)
+        Z = unit.inside(X)
+        d = Z.shape[1]
+        share = cluster_share(Z)
+        kappa = share if is_auto(self.kappa) else number("kappa", self.kappa)
+        shape = 1.5 if is_auto(self.shape) else number("shape", self.shape)
+        mean = np.zeros(d)
+        if not is_auto(self.mean):
+            mean = (column_values("mean", self.mean, d) - unit.centre) / unit.scale
+        rate = np.full(d, share / 2)
+        if not is_auto(self.scale):
+            rate = column_values("scale", self.scale, d, positive=True) / unit.scale**2
+        return bind_columns(Z, unit, mean, kappa, shape, rate, capacity)
+
+    def rows(self, bound: Any, X: np.ndarray) -> Any:
+        """The same slots with other data: item i is now row i of `X`."""
+        return bound._replace(X=Units(bound.centre, bound.unit).inside(X))
+
+    def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
+        """One new row from the posterior predictive of slot k, a Student t per column."""
+        return sample_columns(bound, k, rng)

@@ -1,0 +1,51 @@
+"""What every sampler is: an object that moves the state of a chain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+import bnpcluster._ops as ops
+from bnpcluster._jit import Generic
+from bnpcluster._state import State
+
+
+class Sampler(BaseEstimator):
+    """Base class of samplers.
+
+    A subclass stores its settings in `__init__`, names the operations of a likelihood it needs in
+    `requires`, and moves a `State` in `step`; only its inner loops are compiled.
+    """
+
+    requires: tuple[str, ...] = ()
+    """Names of operations in `bnpcluster._ops` that the likelihood must offer."""
+
+    couples_chains = False
+    """Whether chains must meet at fixed rounds because they learn from one another."""
+
+    @classmethod
+    def examples(cls) -> list[Sampler]:
+        """Instances on which the checks are made."""
+        return [cls()]
+
+    def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
+        """Move `state` by one iteration; return counts to be added up (moves tried, accepted)."""
+        raise NotImplementedError(f"{type(self).__name__} must define step(state, rng).")
+
+
+def check_operations(sampler: Sampler, bound: Any, likelihood: object) -> None:
+    """Raise one sentence if the likelihood lacks an operation, before anything compiles."""
+    missing = [name for name in sampler.requires if not offers(bound, name)]
+    if missing:
+        raise TypeError(
+            f"{type(sampler).__name__} cannot serve {type(likelihood).__name__}: the likelihood "
+            f"lacks the operation{'s' if len(missing) > 1 else ''} {', '.join(missing)}."
+        )
+
+
+def offers(bound: Any, name: str) -> bool:
+    """Whether bound data have the operation `name`, their own or a fallback."""
+    operation: Generic = getattr(ops, name)
+    return operation.find(type(bound)) is not None

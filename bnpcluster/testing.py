@@ -1,0 +1,345 @@
+"""Exact posteriors by enumeration, and the checks that every component must pass.
+
+For up to about seven items all partitions can be listed, so the posterior is known exactly. A
+sampler is right when it leaves it invariant: `check_sampler` starts from exact draws, applies one
+step and compares. `check_likelihood` and `check_prior` hold the other components to their
+contracts. They serve components of other packages just as well.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import chi2
+
+import bnpcluster._ops as ops
+from bnpcluster._state import State
+from bnpcluster.likelihoods import Likelihood
+from bnpcluster.priors import Prior, PriorTables
+from bnpcluster.samplers import Sampler
+
+FALSE_ALARM = 1e-3
+"""Level of each of two independent tests, both of which must reject before a check fails."""
+
+
+def all_partitions(n: int) -> np.ndarray:
+    """All partitions of n items, one per row, clusters numbered in order of appearance.
+
+    Examples
+    --------
+    >>> from bnpcluster.testing import all_partitions
+    >>> all_partitions(3).tolist()
+    [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 1, 2]]
+    """
+    rows = [[0]]
+    for _ in range(n - 1):
+        rows = [[*row, k] for row in rows for k in range(max(row) + 2)]
+    return np.array(rows, dtype=np.intp)
+
+
+class ExactPosterior(NamedTuple):
+    """The posterior over all partitions of a few items.
+
+    Attributes
+    ----------
+    partitions : ndarray of shape (n_partitions, n_items)
+    probabilities : ndarray of shape (n_partitions,)
+    log_joint : ndarray of shape (n_partitions,): log p(data, partition)
+    log_evidence : float: log p(data)
+    """
+
+    partitions: np.ndarray
+    probabilities: np.ndarray
+    log_joint: np.ndarray
+    log_evidence: float
+
+    def n_clusters_pmf(self) -> np.ndarray:
+        """Probability of 1, 2, .., n clusters."""
+        n = self.partitions.shape[1]
+        clusters = self.partitions.max(axis=1)
+        return np.bincount(clusters, weights=self.probabilities, minlength=n)
+
+    def coclustering(self) -> np.ndarray:
+        """Probability that two items share a cluster."""
+        same = self.partitions[:, :, None] == self.partitions[:, None, :]
+        return np.einsum("p,pij->ij", self.probabilities, same)
+
+
+def log_eppf(prior: Prior, partitions: np.ndarray) -> np.ndarray:
+    """log p(partition) of each row under a prior."""
+    n = partitions.shape[1]
+    log_v, log_w = prior.tables(n, n)
+    sizes = np.array([np.bincount(row, minlength=n) for row in partitions])
+    filled = np.where(sizes > 0, log_w[sizes], 0.0)
+    return log_v[(sizes > 0).sum(axis=1)] + filled.sum(axis=1)
+
+
+def exact_posterior(
+    X: np.ndarray, likelihood: Likelihood, prior: Prior, *, beta: float = 1.0
+) -> ExactPosterior:
+    """Enumerate the posterior of the partition of at most eight rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+    likelihood : Likelihood
+    prior : Prior, at its current values
+    beta : float, default=1.0
+        Power of the likelihood.
+
+    Returns
+    -------
+    ExactPosterior
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.likelihoods import NormalInverseGamma
+    >>> from bnpcluster.priors import DirichletProcess
+    >>> from bnpcluster.testing import exact_posterior
+    >>> X = np.array([[-1.0], [-0.9], [1.0]])
+    >>> exact_posterior(X, NormalInverseGamma(), DirichletProcess(1.0)).n_clusters_pmf().sum()
+    np.float64(1.0)
+    """
+    return enumerated(likelihood.bind(np.asarray(X, float), 4), prior, len(X), beta)
+
+
+def enumerated(bound: Any, prior: Prior, n: int, beta: float = 1.0) -> ExactPosterior:
+    """The posterior of the partition of the first `n` rows of bound data; the rest is absent."""
+    partitions = all_partitions(n)
+    state = State(bound, prior, _with_absent(partitions[0], bound, n), beta=beta, capacity=n + 2)
+    log_joint = np.zeros(len(partitions))
+    for j, row in enumerate(partitions):
+        state.labels[:n] = row
+        state.rebuild()
+        log_joint[j] = state.log_joint()
+    log_evidence = float(logsumexp(log_joint))
+    return ExactPosterior(partitions, np.exp(log_joint - log_evidence), log_joint, log_evidence)
+
+
+def _with_absent(labels: np.ndarray, bound: Any, n: int) -> np.ndarray:
+    """Labels of all rows, of which only the first n are present."""
+    rows = bound[0] if not hasattr(bound, "n_items") else range(bound.n_items)
+    return np.concatenate([labels, np.full(len(rows) - n, -1)])
+
+
+def chi_square(observed: np.ndarray, expected: np.ndarray) -> float:
+    """P-value of counts against expected ones; cells expected less than 5 times are pooled."""
+    small = expected < 5
+    cells = np.append(observed[~small], observed[small].sum())
+    means = np.append(expected[~small], expected[small].sum())
+    if means[-1] < 5:  # what is left is too rare to be a cell of its own
+        cells[-2] += cells[-1]
+        means[-2] += means[-1]
+        cells, means = cells[:-1], means[:-1]
+    if len(cells) < 2:
+        raise ValueError("Too few replicates, or too sharp a law, for a chi-square test.")
+    return float(chi2.sf(((cells - means) ** 2 / means).sum(), len(cells) - 1))
+
+
+def step_counts(
+    sampler: Sampler, state: State, exact: ExactPosterior, size: int, rng: np.random.Generator
+) -> np.ndarray:
+    """How often each partition is reached by one step from `size` exact draws of the posterior."""
+    n = exact.partitions.shape[1]
+    index = {row.tobytes(): j for j, row in enumerate(exact.partitions)}
+    counts = np.zeros(len(exact.partitions))
+    for start in rng.choice(len(exact.partitions), size=size, p=exact.probabilities):
+        state.labels[:n] = exact.partitions[start]
+        state.rebuild()
+        sampler.step(state, rng)
+        state.rebuild()  # numbers the blocks in order of appearance
+        counts[index[state.labels[:n].tobytes()]] += 1
+    return counts
+
+
+def check_sampler(
+    sampler: Sampler,
+    likelihood: Likelihood,
+    prior: Prior,
+    X: np.ndarray,
+    *,
+    n_replicates: int = 20_000,
+    seed: int = 0,
+    beta: float = 1.0,
+    absent: int = 0,
+) -> None:
+    """Assert that one step of a sampler leaves the exact posterior invariant.
+
+    Parameters
+    ----------
+    sampler : Sampler
+    likelihood : Likelihood
+    prior : Prior, at its current values
+    X : ndarray of shape (n, n_features), n at most about 6
+    n_replicates : int, default=20000
+        Independent starts; four times as many in the second test, made if the first one rejects.
+    seed : int, default=0
+    beta : float, default=1.0
+        Power of the likelihood in the target.
+    absent : int, default=0
+        The last so many rows take no part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.likelihoods import Bernoulli
+    >>> from bnpcluster.priors import DirichletProcess
+    >>> from bnpcluster.samplers import Gibbs
+    >>> from bnpcluster.testing import check_sampler
+    >>> X = np.array([[1, 1], [1, 0], [0, 0]])
+    >>> check_sampler(Gibbs(), Bernoulli(), DirichletProcess(1.0), X, n_replicates=1000)
+    """
+    bound = likelihood.bind(np.asarray(X, float), 8)
+    n = len(X) - absent
+    exact = enumerated(bound, prior, n, beta)
+    state = State(bound, prior, _with_absent(exact.partitions[0], bound, n), beta=beta)
+    p_values = []
+    for attempt, size in enumerate((n_replicates, 4 * n_replicates)):
+        counts = step_counts(sampler, state, exact, size, np.random.default_rng([seed, attempt]))
+        p_values.append(chi_square(counts, size * exact.probabilities))
+        if p_values[-1] > FALSE_ALARM:
+            return
+    raise AssertionError(
+        f"{sampler!r} does not leave the posterior under {likelihood!r} and {prior!r} invariant: "
+        f"p-values {p_values[0]:.1e} and {p_values[1]:.1e}."
+    )
+
+
+def check_prior(prior: Prior, n: int = 6) -> None:
+    """Assert that a prior is a law on partitions and that its urn weights belong to it.
+
+    The tables sum to one over all partitions of 1 .. n items, and the urn weights are the ratios of
+    the probabilities of partitions of m + 1 and of m items.
+
+    Parameters
+    ----------
+    prior : Prior, at its current values
+    n : int, default=6
+
+    Examples
+    --------
+    >>> from bnpcluster.priors import DirichletProcess
+    >>> from bnpcluster.testing import check_prior
+    >>> check_prior(DirichletProcess(0.7))
+    """
+    for m in range(1, n + 1):
+        total = logsumexp(log_eppf(prior, all_partitions(m)))
+        assert abs(total) < 1e-9, f"{prior!r}: the partitions of {m} items weigh {math.exp(total)}."
+    for row in all_partitions(n - 1):
+        k = row.max() + 1
+        longer = np.column_stack([np.tile(row, (k + 1, 1)), np.arange(k + 1)])
+        ratios = log_eppf(prior, longer) - log_eppf(prior, row[None])
+        gap = np.abs(np.exp(prior.predictive(np.bincount(row))) - np.exp(ratios)).max()
+        assert gap < 1e-9, f"{prior!r}: urn weights at {row.tolist()} are off by {gap}."
+
+
+def check_likelihood(likelihood: Likelihood, X: np.ndarray, *, tolerance: float = 1e-8) -> None:
+    """Assert that a likelihood keeps its contract on the rows of `X` (at least five).
+
+    Predictives multiply to the marginal in any order; removing undoes adding; copies equal
+    originals; the leave-one-out, all-slots, set and weight operations agree with the plain ones;
+    room for more slots changes nothing.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    X : ndarray of shape (n, n_features)
+    tolerance : float, default=1e-8
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.likelihoods import NormalInverseGamma
+    >>> from bnpcluster.testing import check_likelihood
+    >>> check_likelihood(NormalInverseGamma(), np.random.default_rng(0).normal(size=(6, 2)))
+    """
+    X = np.asarray(X, float)
+    rng = np.random.default_rng(0)
+    bound = likelihood.bind(X, 8)
+    for k in range(5):
+        ops.clear(bound, k)
+    _check_chain_rule(bound, rng.permutation(len(X)), rng.permutation(len(X)), tolerance)
+    _check_slots(bound, len(X), tolerance)
+    _check_weights(likelihood, X, tolerance)
+
+
+def _close(a: float, b: float, tolerance: float, what: str) -> None:
+    assert abs(a - b) <= tolerance * (1.0 + abs(b)), f"{what}: {a} against {b}."
+
+
+def _check_chain_rule(bound: Any, one: np.ndarray, two: np.ndarray, tolerance: float) -> None:
+    for k, order in enumerate((one, two)):
+        total = 0.0
+        for i in order:
+            total += ops.log_predictive(bound, k, i)
+            ops.add(bound, k, i)
+        _close(total, ops.log_marginal(bound, k), tolerance, "predictives against the marginal")
+    _close(ops.log_marginal(bound, 0), ops.log_marginal(bound, 1), tolerance, "order of items")
+    ops.clear(bound, 2)
+    total = ops.log_predictive_set(bound, 2, two)
+    _close(total, ops.log_marginal(bound, 1), tolerance, "log_predictive_set")
+    both = ops.log_likelihood(bound, 2)
+    _close(both, 2 * ops.log_marginal(bound, 1), tolerance, "log_likelihood")
+    for k in range(3):
+        ops.clear(bound, k)
+        _close(ops.log_marginal(bound, k), 0.0, 1e-12, "marginal of an empty slot")
+
+
+def _check_slots(bound: Any, n: int, tolerance: float) -> None:
+    for i in range(n - 1):
+        ops.add(bound, i % 2, i)
+    before = [ops.log_predictive(bound, k, n - 1) for k in range(3)]
+    marginal = ops.log_marginal(bound, 0)
+    ops.add(bound, 0, n - 1)
+    _close(
+        ops.log_predictive_without(bound, 0, n - 1), before[0], tolerance, "log_predictive_without"
+    )
+    ops.copy(bound, 3, 0)
+    _close(ops.log_marginal(bound, 3), ops.log_marginal(bound, 0), tolerance, "copy")
+    ops.remove(bound, 0, n - 1)
+    _close(ops.log_marginal(bound, 0), marginal, tolerance, "add then remove")
+    _close(ops.log_predictive(bound, 0, n - 1), before[0], tolerance, "add then remove")
+    out = np.zeros(8)
+    ops.log_predictive_all(bound, n - 1, 0, 3, out)
+    for k in range(3):
+        _close(out[k], before[k], tolerance, "log_predictive_all")
+    ops.rename(bound, 4, 0)
+    _close(ops.log_predictive(bound, 4, n - 1), before[0], tolerance, "rename")
+    ops.add(bound, 2, n - 1)
+    ops.remove(bound, 2, n - 1)
+    _close(ops.log_predictive(bound, 2, n - 1), before[2], tolerance, "an emptied slot")
+
+
+def _check_weights(likelihood: Likelihood, X: np.ndarray, tolerance: float) -> None:
+    """log_weights against its own fallback, without and with a slack, at every item."""
+    n = len(X)
+    state = State(likelihood.bind(X, 8), _Flat(), np.arange(n) % 3)
+    bound, partition = state.problem.likelihood, state.partition
+    partition.log_prior[3] = -0.5
+    for i in range(n):
+        for own, slack, beta in ((i % 3, math.inf, 1.0), (i % 3, 2.0, 0.7), (-1, math.inf, 1.0)):
+            found = _listed(ops.log_weights, bound, i, own, beta, slack, partition)
+            full = _listed(ops.log_weights.fallback, bound, i, own, beta, math.inf, partition)
+            reference = own if own >= 0 else 3
+            assert next(iter(found)) == reference, "log_weights lists the reference first"
+            for k, weight in found.items():
+                _close(weight, full[k], tolerance, f"log_weights of slot {k}")
+            for k in set(full) - set(found):
+                assert full[k] <= full[reference] - slack + 1e-9, f"log_weights lost slot {k}"
+
+
+def _listed(operation, bound, i, own, beta, slack, partition) -> dict[int, float]:
+    count = operation(bound, i, own, beta, slack, partition)
+    slots = partition.slots[:count].tolist()
+    return dict(zip(slots, partition.weights[:count].tolist(), strict=True))
+
+
+class _Flat(Prior):
+    """All tables zero: enough for operations that only need some prior weights."""
+
+    def tables(self, n, k_max):
+        return PriorTables(np.zeros(k_max + 1), np.zeros(n + 1))
