@@ -18,6 +18,6 @@ try:
 except PackageNotFoundError:  # a source tree that was not installed
     __version__ = "0.0.0"
 
-#from bnpcluster.mixtures import BNPMixture, DPMixture
+from bnpcluster.mixtures import BNPMixture, DPMixture
 
 __all__ = ["BNPMixture", "DPMixture", "__version__"]

@@ -67,7 +67,7 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            with self.path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 names = ("meta", "labels", "draws")
                 return [
                     thawed({name: file[f"{name}_{c}"] for name in names}, prior)

@@ -29,6 +29,9 @@ from numba.extending import overload
 CACHE = os.environ.get("BNPCLUSTER_NUMBA_CACHE", "1") != "0"
 """Whether compiled kernels are kept on disk (set BNPCLUSTER_NUMBA_CACHE=0 to turn it off)."""
 
+KERNELS: list[Any] = []
+"""All compiled functions, so that tests can count compilations."""
+
 _PACKAGE = Path(__file__).parent
 # numpy's error model: a division by zero gives inf, and no test for it stops vectorisation.
 _OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
@@ -127,6 +130,7 @@ def kernel(
     dispatcher = numba.njit(function, fastmath=fastmath, forceinline=inline, **_OPTIONS)
     if CACHE and not numba.config.DISABLE_JIT:
         dispatcher._cache = _StampedCache(function)
+    KERNELS.append(dispatcher)
     return dispatcher
 
 

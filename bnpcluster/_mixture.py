@@ -24,7 +24,7 @@ from bnpcluster.chains import BOUNDARY, Chain, Schedule, Stop, run, warm_up_kern
 from bnpcluster.diagnostics import diagnose
 from bnpcluster.likelihoods import LIKELIHOODS, Likelihood
 from bnpcluster.posterior import LazyCoclustering, Posterior
-from bnpcluster.prediction import Fitted, Prediction, predict, sample
+from bnpcluster.prediction import Fitted, Prediction, predict, sample, urn_weights
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
 from bnpcluster.samplers.base import check_operations
@@ -68,7 +68,8 @@ class Mixture(
         if chains is None:
             chains = self._start(X, likelihood, prior)
         chains, interrupted = self._run(chains, bound, sampler, schedule, checkpoint)
-        return self._finish(X, likelihood, prior, chains, interrupted)
+        self._X, self._bound = X, bound
+        return self._finish(likelihood, prior, chains, interrupted)
 
     def continue_fit(self, n_draws: int) -> Mixture:
         """Append `n_draws` draws per chain to the posterior, from where the chains stopped.
@@ -89,9 +90,8 @@ class Mixture(
         old = self.posterior_
         # Warm-up is over however early the chains were stopped: what comes now is kept.
         schedule = Schedule(more, chains[0].iteration, _resolve.count("thin", self.thin, 1))
-        bound = likelihood.bind(self._X)
-        chains, interrupted = self._run(chains, bound, sampler, schedule, None)
-        return self._finish(self._X, likelihood, prior, chains, interrupted, old)
+        chains, interrupted = self._run(chains, self._bound, sampler, schedule, None)
+        return self._finish(likelihood, prior, chains, interrupted, old)
 
     def _checked(self, X: Any, reset: bool) -> np.ndarray:
         try:
@@ -156,7 +156,7 @@ class Mixture(
         checkpoint: Checkpoint | None,
     ) -> tuple[list[Chain], bool]:
         warm_up_kernels(chains[0], bound, sampler)
-        stop = Stop(self.max_time)
+        stop = Stop(_resolve.seconds("max_time", self.max_time))
         length = BOUNDARY if self.max_time is not None else schedule.n_iterations // ROUNDS
 
         def after_round(chains: list[Chain]) -> None:
@@ -190,15 +190,14 @@ class Mixture(
 
     def _finish(
         self,
-        X: np.ndarray,
         likelihood: Likelihood,
         prior: Prior,
         chains: list[Chain],
         interrupted: bool,
         old: Posterior | None = None,
     ) -> Mixture:
-        self._X, self._likelihood, self._fitted_prior = X, likelihood, prior
-        self.posterior_ = _posterior(chains, old)
+        self._likelihood, self.posterior_ = likelihood, _posterior(chains, old)
+        self._log_urn = urn_weights(prior, self.posterior_)
         self.labels_ = self.posterior_.point_estimate(self.point_estimate).astype(np.int64)
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.n_clusters_posterior_ = self.posterior_.n_clusters_pmf()
@@ -221,8 +220,9 @@ class Mixture(
 
     def _fitted(self) -> Fitted:
         check_is_fitted(self)
-        bound = self._likelihood.bind(self._X)
-        return Fitted(self._likelihood, bound, self._fitted_prior, self.posterior_, self.labels_)
+        return Fitted(
+            self._likelihood, self._bound, self.posterior_, self._log_urn, self.labels_
+        )
 
     def _predicted(self, X: Any) -> Prediction:
         check_is_fitted(self)

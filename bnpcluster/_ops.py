@@ -106,12 +106,14 @@ def log_weights(lik, i, own, beta, slack, partition):
     if own >= 0 and log_prior[own] > -math.inf:
         first = own
         scores[own] = log_predictive_without(lik, own, i)
-    count = 0
+    count, floor = 0, -math.inf
     if log_prior[first] > -math.inf:
-        count = listed(partition, count, first, log_prior[first] + beta * scores[first])
+        weight = log_prior[first] + beta * scores[first]
+        count, floor = listed(partition, count, first, weight), weight - slack
     for k in range(empty + 1):
-        if k != first and log_prior[k] > -math.inf:
-            count = listed(partition, count, k, log_prior[k] + beta * scores[k])
+        weight = log_prior[k] + beta * scores[k]
+        if k != first and weight > floor:
+            count = listed(partition, count, k, weight)
     return count
 
 

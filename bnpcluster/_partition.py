@@ -129,8 +129,8 @@ def move(problem, partition, i, k):
     own, n_blocks = partition.labels[i], partition.count[0]
     if own >= 0:
         displace(problem, partition, i)
-        if partition.count[0] < n_blocks and k == n_blocks - 1:
-            k = own  # the last block has just moved there
+        if partition.count[0] < n_blocks and k >= n_blocks - 1:
+            k = own if k == n_blocks - 1 else k - 1  # the last block has just moved to `own`
     place(problem, partition, k, i)
 
 
@@ -162,7 +162,9 @@ def rebuild(problem, partition):
     lik, labels, sizes = problem.likelihood, partition.labels, partition.sizes
     partition.slots[:] = -1
     n_blocks = 0
-    clear(lik, 0)
+    # All of them first: where blocks share statistics, an old block left behind would be counted.
+    for k in range(len(sizes)):
+        clear(lik, k)
     sizes[:] = 0
     for i in range(len(labels)):
         if labels[i] < 0:
@@ -172,7 +174,6 @@ def rebuild(problem, partition):
             k = n_blocks
             partition.slots[labels[i]] = k
             n_blocks += 1
-            clear(lik, n_blocks)
         labels[i] = k
         add(lik, k, i)
         sizes[k] += 1

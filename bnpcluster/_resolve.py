@@ -60,3 +60,12 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
         "random_state must be None, an integer, a RandomState or a Generator, "
         f"got {random_state!r}."
     )
+
+
+def seconds(name: str, value: Any) -> float | None:
+    """`value` as a positive number of seconds, or None."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not value > 0:
+        raise ValueError(f"{name} must be None or a positive number of seconds, got {value!r}.")
+    return float(value)

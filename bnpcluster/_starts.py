@@ -57,7 +57,7 @@ def _kmeans(features: np.ndarray, n_centres: int, rng: np.random.Generator) -> n
 
     n = len(features)
     some = features[rng.choice(n, ROWS, replace=False)] if n > ROWS else features
-    n_centres = min(n_centres, max(1, n // 4), len(np.unique(some, axis=0)))
+    n_centres = min(n_centres, max(1, n // 10), len(np.unique(some, axis=0)))
     seed = int(rng.integers(2**31))
     kmeans = KMeans(n_centres, init="k-means++", n_init=1, max_iter=5, tol=0, random_state=seed)
     labels = kmeans.fit(some).predict(features)

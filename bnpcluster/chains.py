@@ -87,7 +87,7 @@ class Chain:
 def advance(
     chain: Chain, bound: Any, sampler: Sampler, schedule: Schedule, until: int, stop: Stop
 ) -> Chain:
-    """Run a chain to iteration `until`, or until it is asked to stop."""
+    """Run a chain to iteration `until` or until it is asked to stop; 0: only keep where it is."""
     begin = time.perf_counter()
     state = State(bound, chain.prior, chain.labels, should_stop=stop)
     moves = bool(chain.prior.sampled)
@@ -104,7 +104,7 @@ def advance(
     except Stopped:
         # A sweep cut short is no iteration, but its last state is as good a state as any.
         pass
-    if stop() and not chain.draws:
+    if until == 0:
         chain.keep(state)
     chain.labels, chain.prior = state.labels.copy(), state.prior
     chain.seconds += time.perf_counter() - begin
@@ -134,7 +134,8 @@ def run(
             after_round(chains)
             if stop():
                 break
-    return chains
+    # Chains stopped in warm-up have no draw yet: their current state is kept as the one draw.
+    return [c if c.draws else advance(c, bound, sampler, schedule, 0, stop) for c in chains]
 
 
 def _ends(start: int, total: int, length: int | None) -> Iterator[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,34 +34,37 @@ class Prediction(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """All that a prediction rests on: bound training data, the draws and the point estimate."""
+    """All that a prediction rests on.
+
+    Attributes
+    ----------
+    likelihood : Likelihood
+    bound : NamedTuple: its bound training data
+    posterior : Posterior
+    log_urn : ndarray: see `urn_weights`
+    estimate : ndarray: labels of the point estimate
+    """
 
     likelihood: Likelihood
     bound: Any
-    prior: Prior
     posterior: Posterior
+    log_urn: np.ndarray
     estimate: np.ndarray
 
 
-class Draw(NamedTuple):
-    """One draw of the posterior: its labels, log urn weights of its blocks and of a new one."""
+def urn_weights(prior: Prior, posterior: Posterior) -> np.ndarray:
+    """Log urn weights of every draw, at its own hyper-parameters, as rows.
 
-    labels: np.ndarray
-    log_urn: np.ndarray
-    weight: float
-
-
-def draws(fitted: Fitted) -> Iterator[Draw]:
-    """The draws of positive weight, with the prior at each draw's hyper-parameters."""
-    posterior, prior = fitted.posterior, fitted.prior
-    for c in range(posterior.n_chains):
-        for r in range(posterior.n_draws):
-            weight = float(posterior.weights[c, r])
-            if weight > 0:
-                values = {name: float(posterior.traces[name][c, r]) for name in prior.sampled}
-                labels = posterior.labels[c, r].astype(np.intp)
-                log_urn = prior.at(**values).predictive(np.bincount(labels))
-                yield Draw(labels, log_urn, weight)
+    Row by row: of the blocks, then of a new one, then -inf up to the largest number of blocks.
+    """
+    traces = {name: posterior.traces[name].ravel() for name in prior.sampled}
+    labels = posterior.labels.reshape(-1, posterior.n_items)
+    log_urn = np.full((len(labels), int(posterior.n_clusters.max()) + 1), -np.inf)
+    for r, row in enumerate(labels):
+        at = prior.at(**{name: float(trace[r]) for name, trace in traces.items()})
+        weights = at.predictive(np.bincount(row))
+        log_urn[r, : len(weights)] = weights
+    return log_urn
 
 
 def predict(fitted: Fitted, X: np.ndarray) -> Prediction:
@@ -79,31 +81,53 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
     # Running log-sum-exp over draws: the largest term so far, and the sum relative to it.
     top, total = np.full(n, -np.inf), np.zeros(n)
     novelty, membership = np.zeros(n), np.zeros((n, n_clusters))
-    for draw in draws(fitted):
-        fill(bound, partition, draw.labels, draw.log_urn)
-        share_out(draw.labels, fitted.estimate, overlap, partition.sizes)
-        accumulate(new, partition, overlap, draw.weight, (top, total, novelty), membership)
+    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
+    weights = fitted.posterior.weights.ravel()
+    sums = (top, total, novelty, membership)
+    for some in _slices(len(labels), n * partition.count[0] + labels.shape[1]):
+        draws = (labels[some], fitted.log_urn[some], weights[some])
+        add_draws(bound, new, partition, draws, fitted.estimate, overlap, sums)
     return Prediction(top + np.log(total), novelty, membership)
+
+
+def _slices(n_draws: int, work: int) -> list[slice]:
+    """Draws in kernel calls short enough for Ctrl-C to be noticed."""
+    size = max(1, 2_000_000 // (work + 1))
+    return [slice(start, start + size) for start in range(0, n_draws, size)]
 
 
 def _room(fitted: Fitted) -> tuple[Any, Partition]:
     """Bound training data and a partition with room for every draw."""
-    capacity = int(fitted.posterior.n_clusters.max()) + 1
+    capacity = fitted.log_urn.shape[1]
     return grown_bound(fitted.bound, capacity), new_partition(0, capacity)
+
+
+@kernel
+def add_draws(bound, new, partition, draws, estimate, overlap, sums):
+    """Add draws of positive weight to the sums of every row."""
+    labels, log_urn, weights = draws
+    for r in range(len(weights)):
+        if weights[r] > 0.0:
+            fill(bound, partition, labels[r], log_urn[r])
+            share_out(labels[r], estimate, overlap, partition.sizes)
+            accumulate(new, partition, overlap, weights[r], sums)
 
 
 @kernel
 def fill(bound, partition, labels, log_urn):
     """Put all items into their slots, and the urn weights where the prior's weights stand."""
-    n_blocks = len(log_urn) - 1
+    n_blocks = 0
+    for i in range(len(labels)):
+        n_blocks = max(n_blocks, labels[i] + 1)
     partition.count[0] = n_blocks
-    for k in range(n_blocks + 1):
+    for k in range(len(log_urn)):
         clear(bound, k)
         partition.sizes[k] = 0
         partition.log_prior[k] = log_urn[k]
     for i in range(len(labels)):
-        add(bound, labels[i], i)
-        partition.sizes[labels[i]] += 1
+        k = np.intp(labels[i])
+        add(bound, k, i)
+        partition.sizes[k] += 1
 
 
 @kernel
@@ -116,9 +140,9 @@ def share_out(labels, estimate, overlap, sizes):
 
 
 @kernel
-def accumulate(new, partition, overlap, draw_weight, sums, membership):
+def accumulate(new, partition, overlap, draw_weight, sums):
     """Add one draw to the sums of every row."""
-    top, total, novelty = sums
+    top, total, novelty, membership = sums
     slots, weights, empty = partition.slots, partition.weights, partition.count[0]
     for i in range(len(top)):
         count = log_weights(new, i, -1, 1.0, NEGLIGIBLE, partition)
@@ -145,14 +169,13 @@ def accumulate(new, partition, overlap, draw_weight, sums, membership):
 def sample(fitted: Fitted, n: int, rng: np.random.Generator) -> np.ndarray:
     """`n` new rows from the posterior predictive."""
     weights = fitted.posterior.weights.ravel()
-    counts = rng.multinomial(n, weights[weights > 0] / weights.sum())
     bound, partition = _room(fitted)
+    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     rows = []
-    for draw, count in zip(draws(fitted), counts, strict=True):
-        if count == 0:
-            continue
-        fill(bound, partition, draw.labels, draw.log_urn)
-        urn = np.exp(draw.log_urn)
-        for k in rng.choice(len(urn), size=count, p=urn / urn.sum()):
-            rows.append(fitted.likelihood.sample(bound, int(k), rng))
+    for r, count in enumerate(rng.multinomial(n, weights / weights.sum())):
+        if count:
+            fill(bound, partition, labels[r], fitted.log_urn[r])
+            urn = np.exp(fitted.log_urn[r])
+            for k in rng.choice(len(urn), size=count, p=urn / urn.sum()):
+                rows.append(fitted.likelihood.sample(bound, int(k), rng))
     return rng.permutation(np.array(rows))

@@ -1,7 +1,7 @@
-"""What the likelihoods of discrete data share: checked integers, sparse rows, tables by count.
+"""What the likelihoods of discrete data share: checks of their data, and tables by count.
 
-A statistic of discrete data is a count, so every logarithm that a kernel needs is a function of
-`base + j` for an integer j. It is looked up; beyond the table it is computed.
+Their statistics are counts, so a logarithm that a kernel needs is a function of `base + j` for an
+integer j. It is looked up, and computed where the table ends.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bnpcluster._jit import kernel
-from bnpcluster.likelihoods.base import number
 
 ENTRIES = 1 << 20  # of one table: 8 MB
-ACCURATE = 1 << 16  # log Gamma above this is too large for a difference to be accurate
+ACCURATE = 1 << 16  # log Gamma beyond this is so large that a difference loses digits
 
 
 class Table(NamedTuple):
-    """Functions of base[d] + j: entry first[d] + j; the one for j = -1 exists, but means nothing.
+    """Functions of base[d] + j: entry first[d] + j; the one for j = -1 is 0 and never matters.
 
     Columns of equal base share their entries. Whether j < length is asked once for the largest j
     of a loop, and handed to the functions below as `inside`.
@@ -51,14 +50,12 @@ def log_at(table, d, j, inside):
     """log(base[d] + j)."""
     if inside:
         return table.log[table.first[d] + j]
-    if j < 0:
-        return 0.0
-    return math.log(table.base[d] + j)
+    return math.log(table.base[d] + j) if j >= 0 else 0.0
 
 
 @kernel(inline=True)
 def log_gamma_at(table, d, j, inside):
-    """log Gamma(base[d] + j)."""
+    """lgamma(base[d] + j)."""
     if inside:
         return table.log_gamma[table.first[d] + j]
     return math.lgamma(table.base[d] + j)
@@ -75,3 +72,17 @@ def sum_log_at(table, j):
     for d in range(len(table.base)):
         total += math.log(table.base[d] + j)
     return total
+
+
+def reject(needs: str, X: NDArray, bad: NDArray, remedy: str) -> None:
+    """Raise one sentence about the first column of `X` with a bad entry, if there is one."""
+    columns = np.flatnonzero(bad.any(axis=0))
+    if len(columns):
+        d = columns[0]
+        found = X[np.argmax(bad[:, d]), d]
+        raise ValueError(f"{needs}, found {found:g} in column {d}: {remedy}.")
+
+
+def is_whole(X: NDArray) -> NDArray:
+    """Where `X` holds one of 0, 1, 2, ..."""
+    return (X >= 0) & (X == np.floor(X))

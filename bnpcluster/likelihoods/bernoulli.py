@@ -1,27 +1,206 @@
+"""Clusters of 0/1 data with independent columns: the beta-Bernoulli likelihood.
+
+An item is the list of the columns in which it departs from the more common value. With s of the m
+items of a block departing in column d, a listed column has the log predictive of an unlisted one
+plus the weight log(a + s) - log(b + m - s); see `_terms` for what follows.
+"""
+
 from __future__ import annotations
-from typing import Any
+
+from typing import Any, NamedTuple
+
 import numpy as np
-from bnpcluster._ops import padded
-from bnpcluster.likelihoods._beta_bernoulli import BernoulliSlots
-from bnpcluster.likelihoods._counts import tabulate
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import add, clear, copy, log_marginal, padded, remove
+from bnpcluster.likelihoods._counts import (
+    Table,
+    log_at,
+    log_gamma_at,
+    reject,
+    sum_log_at,
+    tabulate,
+)
+from bnpcluster.likelihoods._terms import sums_terms, term_lists
 from bnpcluster.likelihoods.base import Likelihood, column_values
 
+
 class Bernoulli(Likelihood):
-    def __init__(self, *, a=1.0, b=1.0):
+    """Clusters of 0/1 data whose columns are independent, each with its own probability of a 1.
+
+    Per cluster and column ``probability ~ Beta(a, b)``, integrated out.
+
+    Parameters
+    ----------
+    a, b : float or array of shape (n_features,), default=1.0
+        What the prior counts as ones and zeros already seen, for all columns or per column. At
+        1.0 every probability is equally likely; below, probabilities near 0 and 1 are preferred.
+
+    Notes
+    -----
+    ``log_marginal`` of m rows with s ones in a column is log B(a + s, b + m - s) - log B(a, b). The
+    cost of a row is the number of its columns that hold the rarer value of the column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.likelihoods import Bernoulli
+    >>> likelihood = Bernoulli(a=0.5, b=0.5)
+    >>> bound = likelihood.bind(np.array([[0.0, 1.0], [1.0, 1.0]]))
+    >>> bound.n_items
+    2
+    """
+
+    def __init__(self, *, a: Any = 1.0, b: Any = 1.0):
         self.a = a
         self.b = b
-    def bind(self, X, capacity=16):
-        n, d = X.shape
-        a, b = column_values("a", self.a, d, True), column_values("b", self.b, d, True)
-        common = (X.mean(axis=0) > 0.5).astype(float)
-        a, b = np.where(common, b, a), np.where(common, a, b)
-        width = padded(capacity)
-        start, columns = departures(X, common)
-        return BernoulliSlots(start, columns, common, tabulate(a,n+2), tabulate(b,n+2), tabulate(a+b,n+2),
-            np.zeros(width, np.intp), np.zeros((width,d),np.int32), np.zeros((d,width)), np.zeros(width), np.zeros((width,d)), np.zeros(width))
 
-def departures(X, common):
-    item, column = np.nonzero(X != common)
-    start = np.zeros(len(X) + 1, np.intp)
-    np.cumsum(np.bincount(item, minlength=len(X)), out=start[1:])
-    return start, column.astype(np.uint32)
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
+        """Three columns at the default, and five at values that differ by column."""
+        rows = [(rng.random((6, d)) < 0.7).astype(float) for d in (3, 5)]
+        given = cls(a=[0.5, 1.0, 2.0, 1.0, 0.3], b=1.7)
+        return [(cls(), rows[0]), (given, rows[1])]
+
+    def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Ready the 0/1 rows `X` for the kernels."""
+        _check(X)
+        n, d = X.shape
+        a = column_values("a", self.a, d, positive=True)
+        b = column_values("b", self.b, d, positive=True)
+        common = (X.mean(axis=0) > 0.5).astype(float)
+        rare, rest = np.where(common, b, a), np.where(common, a, b)
+        width = padded(capacity)
+        return BernoulliSlots(
+            *term_lists(X != common),
+            common,
+            tabulate(rare, n + 2),
+            tabulate(rest, n + 2),
+            tabulate(a + b, n + 2),
+            size=np.zeros(width, np.intp),
+            counts=np.zeros((width, d), np.int32),
+            weight=np.zeros((d, width)),
+            bias=np.zeros(width),
+            weight_without=np.zeros((width, d)),
+            bias_without=np.zeros(width),
+        )
+
+    def rows(self, bound: Any, X: np.ndarray) -> Any:
+        """The same slots with other data: item i is now row i of `X`."""
+        _check(X)
+        start, terms = term_lists(X != bound.common)
+        return bound._replace(start=start, terms=terms)
+
+    def features(self, X: np.ndarray) -> np.ndarray:
+        """The columns as they are: scaled, the rarest ones would drown the others."""
+        return np.asarray(X, float)
+
+    def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
+        """One new row from the posterior predictive of slot k."""
+        chance = (bound.a.base + bound.counts[k]) / (bound.ab.base + bound.size[k])
+        departs = rng.random(len(chance)) < chance
+        return np.where(departs, 1.0 - bound.common, bound.common)
+
+
+def _check(X: np.ndarray) -> None:
+    remedy = "threshold it, or use Categorical for codes and Poisson for counts"
+    reject("Bernoulli needs 0/1 values", X, (X != 0) & (X != 1), remedy)
+
+
+@sums_terms
+class BernoulliSlots(NamedTuple):
+    """Lists of departures, tables of the prior, and per slot the counts and the predictive."""
+
+    start: np.ndarray
+    terms: np.ndarray  # the columns in which an item departs
+    common: np.ndarray  # the more common value of every column, 0 or 1
+    a: Table  # the prior's count of departures
+    b: Table  # and of common values
+    ab: Table  # a + b
+    size: np.ndarray
+    counts: np.ndarray  # departures by slot and column
+    weight: np.ndarray  # by column and slot
+    bias: np.ndarray
+    weight_without: np.ndarray  # by slot and column
+    bias_without: np.ndarray
+
+    @property
+    def slot_axis(self) -> dict[str, int]:
+        """The arrays that a chain owns, and the axis of their slots."""
+        first = ("size", "counts", "bias", "weight_without", "bias_without")
+        return {**dict.fromkeys(first, 0), "weight": 1}
+
+    @property
+    def n_items(self) -> int:
+        """The number of rows."""
+        return len(self.start) - 1
+
+
+@kernel(inline=True)
+def refresh(lik, k):
+    """Recompute the predictive of slot k from its counts."""
+    m, counts, weight, weight_without = (
+        lik.size[k],
+        lik.counts[k],
+        lik.weight,
+        lik.weight_without[k],
+    )
+    inside = m < min(lik.a.length, lik.b.length)
+    bias = bias_without = 0.0
+    for d in range(len(counts)):
+        s = counts[d]
+        log_b = log_at(lik.b, d, m - s, inside)
+        log_b_without = log_at(lik.b, d, m - s - 1, inside)
+        weight[d, k] = log_at(lik.a, d, s, inside) - log_b
+        weight_without[d] = log_at(lik.a, d, s - 1, inside) - log_b_without
+        bias += log_b
+        bias_without += log_b_without
+    lik.bias[k] = bias - sum_log_at(lik.ab, m)
+    lik.bias_without[k] = bias_without - sum_log_at(lik.ab, m - 1)
+
+
+@kernel(inline=True)
+def shift(lik, k, i, sign):
+    """Add (sign 1) or remove (sign -1) item i."""
+    counts = lik.counts[k]
+    for p in range(lik.start[i], lik.start[i + 1]):
+        counts[lik.terms[p]] += sign
+    lik.size[k] += sign
+    refresh(lik, k)
+
+
+@clear.register(BernoulliSlots)
+def _clear(lik, k):
+    lik.size[k] = 0
+    lik.counts[k, :] = 0
+    refresh(lik, k)
+
+
+@add.register(BernoulliSlots)
+def _add(lik, k, i):
+    shift(lik, k, i, 1)
+
+
+@remove.register(BernoulliSlots)
+def _remove(lik, k, i):
+    shift(lik, k, i, -1)
+
+
+@copy.register(BernoulliSlots)
+def _copy(lik, to, source):
+    lik.size[to] = lik.size[source]
+    for d in range(lik.counts.shape[1]):
+        lik.counts[to, d] = lik.counts[source, d]
+    refresh(lik, to)
+
+
+@log_marginal.register(BernoulliSlots)
+def _log_marginal(lik, k):
+    m, counts, total = lik.size[k], lik.counts[k], 0.0
+    inside = m < min(lik.a.length, lik.b.length, lik.ab.length)
+    for d in range(len(counts)):
+        s = counts[d]
+        total += log_gamma_at(lik.a, d, s, inside) - log_gamma_at(lik.a, d, 0, inside)
+        total += log_gamma_at(lik.b, d, m - s, inside) - log_gamma_at(lik.b, d, 0, inside)
+        total += log_gamma_at(lik.ab, d, 0, inside) - log_gamma_at(lik.ab, d, m, inside)
+    return total

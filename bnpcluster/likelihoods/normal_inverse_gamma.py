@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bnpcluster.likelihoods._inverse_gamma import bind_columns, sample_columns
-from bnpcluster.likelihoods._scale import Units, cluster_share, units
+from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, units
 from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, number
 
 
@@ -22,7 +22,7 @@ class NormalInverseGamma(Likelihood):
     mean : "auto", float or array of shape (n_features,), default="auto"
         Prior mean of the cluster means. ``"auto"``: the mean of the data.
     kappa : "auto" or float, default="auto"
-        How many observations the prior mean is worth. ``"auto"``: `c`, see Notes.
+        How many observations the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
     shape : "auto" or float, default="auto"
         Shape of the inverse gamma law, for all columns. ``"auto"``: 1.5.
     scale : "auto", float or array of shape (n_features,), default="auto"
@@ -66,7 +66,7 @@ class NormalInverseGamma(Likelihood):
         Z = unit.inside(X)
         d = Z.shape[1]
         share = cluster_share(Z)
-        kappa = share if is_auto(self.kappa) else number("kappa", self.kappa)
+        kappa = share / WIDTH**2 if is_auto(self.kappa) else number("kappa", self.kappa)
         shape = 1.5 if is_auto(self.shape) else number("shape", self.shape)
         mean = np.zeros(d)
         if not is_auto(self.mean):

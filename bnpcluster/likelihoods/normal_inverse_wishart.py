@@ -14,7 +14,7 @@ from bnpcluster.likelihoods._inverse_gamma import (
 )
 from bnpcluster.likelihoods._niw_general import GeneralNIW, bind_general, with_rows
 from bnpcluster.likelihoods._niw_planar import PlanarNIW, bind_planar, planar_moments
-from bnpcluster.likelihoods._scale import Units, cluster_share, units
+from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, units
 from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, number
 
 
@@ -29,7 +29,7 @@ class NormalInverseWishart(Likelihood):
     mean : "auto" or array of shape (n_features,), default="auto"
         Prior mean of the cluster means. ``"auto"``: the mean of the data.
     kappa : "auto" or float, default="auto"
-        How many observations the prior mean is worth. ``"auto"``: `c`, see Notes.
+        How many observations the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
     nu : "auto" or float, default="auto"
         Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: ``n_features + 2``, the
         weakest integer for which the covariance has a prior mean.
@@ -42,9 +42,13 @@ class NormalInverseWishart(Likelihood):
     The automatic values follow the data, so that units and offsets of columns do not matter. They
     rest on one number, `c` in [0.0001, 1]: the share of the total variance that belongs to a single
     cluster, estimated from the distances between near neighbours. A cluster's covariance is then
-    expected to be about `c` times the total one, and its mean to lie anywhere in the data
-    (covariance / kappa is about the total covariance). A fixed ``scale=I`` on standardised data, a
+    expected to be about `c` times the total variances. A fixed ``scale=I`` on standardised data, a
     common choice, hides clusters that are much tighter than the whole.
+
+    The mean of a cluster has a prior standard deviation of about eight standard deviations of the
+    data (kappa = c / 64). It must be wide: where the prior predictive density resembles the data,
+    a partition into singletons explains them about as well as real clusters do, and a sampled
+    alpha drifts off to it. With this width a cluster must pay for itself.
 
     Examples
     --------
@@ -80,7 +84,7 @@ class NormalInverseWishart(Likelihood):
         Z = unit.inside(X)
         n, d = Z.shape
         share = cluster_share(Z)
-        kappa = share if is_auto(self.kappa) else number("kappa", self.kappa)
+        kappa = share / WIDTH**2 if is_auto(self.kappa) else number("kappa", self.kappa)
         nu = d + 2.0 if is_auto(self.nu) else number("nu", self.nu, low=d - 1)
         mean, scale = self._mean(unit), self._scale(unit, share)
         if d == 1:

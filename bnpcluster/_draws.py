@@ -1,0 +1,247 @@
+"""Draws of partitions as plain arrays: canonical labels, merging, thinning, losses, co-clustering.
+
+Target: exact sums over draws of pairwise quantities, in memory that never grows with n^2.
+`partitions` holds the public functions, `_search` the search for a point estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnpcluster._jit import kernel
+
+CHUNK_CELLS = 1 << 23  # labels held as 32-bit integers at one time
+COLUMN_TILE = 1024
+
+
+def as_draws(draws: ArrayLike) -> NDArray:
+    """The draws as an integer matrix (draws, items); leading axes (chains, draws) are joined."""
+    array = np.asarray(draws)
+    if array.dtype.kind not in "iub":
+        raise ValueError(f"Labels must be integers, got an array of dtype {array.dtype}.")
+    if array.ndim not in (2, 3):
+        raise ValueError(
+            f"Draws must be (draws, items) or (chains, draws, items), got shape {array.shape}."
+        )
+    if array.size == 0:
+        raise ValueError(f"At least one draw of one item is needed, got shape {array.shape}.")
+    return array.reshape(-1, array.shape[-1])
+
+
+def as_labels(labels: ArrayLike, n_items: int | None = None) -> NDArray:
+    """One labelling as a one-dimensional integer array, of `n_items` items if given."""
+    array = np.asarray(labels)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iub":
+        raise ValueError(
+            "A labelling must be a non-empty one-dimensional array of integers, "
+            f"got shape {array.shape} and dtype {array.dtype}."
+        )
+    if n_items is not None and len(array) != n_items:
+        raise ValueError(f"The labelling has {len(array)} items, {n_items} are expected.")
+    return array
+
+
+def as_weights(weights: ArrayLike | None, n_draws: int) -> NDArray[np.float64]:
+    """Non-negative weights of the draws, one per draw in the order of `as_draws`.
+
+    They are left unnormalised: ones for equal weights, so that counting stays exact.
+    """
+    if weights is None:
+        return np.ones(n_draws)
+    array = np.asarray(weights, dtype=float).ravel()
+    if len(array) != n_draws:
+        raise ValueError(f"There are {len(array)} weights for {n_draws} draws.")
+    if not np.all(np.isfinite(array)) or array.min() < 0 or array.max() == 0:
+        raise ValueError("Weights must be finite, non-negative and not all zero.")
+    return np.ones(n_draws) if array.min() == array.max() else array
+
+
+@kernel
+def _canonicalise(draws, seen, code, n_blocks):
+    """Number the blocks of each draw by first item, in place; labels must be < len(seen)."""
+    for r in range(draws.shape[0]):
+        k = 0
+        for i in range(draws.shape[1]):
+            label = draws[r, i]
+            if seen[label] != r:
+                seen[label] = r
+                code[label] = k
+                k += 1
+            draws[r, i] = code[label]
+        n_blocks[r] = k
+
+
+def canonical(draws: NDArray) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Labels by first appearance (a new array) and the number of blocks of each draw."""
+    low, high = int(draws.min()), int(draws.max())
+    if high - low < max(4 * draws.size, 1024) and high < 2**31 and low >= -(2**31):
+        shifted = np.array(draws, dtype=np.int64) - low if low < 0 else draws
+        n_labels = high - min(low, 0) + 1
+    else:
+        values, shifted = np.unique(draws, return_inverse=True)
+        n_labels = len(values)
+    result = np.array(shifted, dtype=np.int32, order="C").reshape(draws.shape)
+    n_blocks = np.empty(len(draws), dtype=np.int32)
+    seen, code = np.full(n_labels, -1, dtype=np.int32), np.empty(n_labels, dtype=np.int32)
+    _canonicalise(result, seen, code, n_blocks)
+    return result, n_blocks
+
+
+def chunks(draws: NDArray) -> Iterator[tuple[slice, NDArray[np.int32], NDArray[np.int32]]]:
+    """Slices of the draws with their canonical labels and numbers of blocks."""
+    step = max(1, CHUNK_CELLS // draws.shape[1])
+    for start in range(0, len(draws), step):
+        part = slice(start, min(start + step, len(draws)))
+        yield part, *canonical(draws[part])
+
+
+def count_blocks(draws: NDArray) -> NDArray[np.int32]:
+    """Number of clusters of each draw."""
+    return np.concatenate([n_blocks for _, _, n_blocks in chunks(draws)])
+
+
+def merge(draws: NDArray, weights: NDArray[np.float64]) -> tuple[NDArray, NDArray[np.float64]]:
+    """First row and total weight of every distinct partition of positive weight, in order."""
+    totals: dict[bytes, float] = {}
+    first: dict[bytes, int] = {}
+    for part, labels, _ in chunks(draws):
+        for r, row in enumerate(labels, start=part.start):
+            if weights[r] > 0:
+                key = blake2b(row, digest_size=16).digest()
+                totals[key] = totals.get(key, 0.0) + weights[r]
+                first.setdefault(key, r)
+    return np.array(list(first.values())), np.array(list(totals.values()))
+
+
+def thin(weights: NDArray[np.float64], size: int) -> tuple[NDArray, NDArray[np.float64]]:
+    """Systematic sample of about `size` draws in proportion to weight: rows, multiplicities.
+
+    With equal weights these are evenly spaced draws.
+    """
+    if len(weights) <= size:
+        return np.arange(len(weights)), weights
+    edges = np.cumsum(weights)
+    points = (np.arange(size) + 0.5) * (edges[-1] / size)
+    rows, times = np.unique(np.searchsorted(edges, points), return_counts=True)
+    return rows, times.astype(float)
+
+
+def block_gain(loss: str, n_items: int) -> NDArray[np.float64]:
+    """g[m] such that a loss is the sum over cells of m_ab (g[m_a] + g[m_b] - 2 g[m_ab]).
+
+    m_ab is the number of items in block a of one partition and b of the other. g[0] = 0 is unused.
+    """
+    sizes = np.arange(1, n_items + 1, dtype=float)
+    if loss == "vi":
+        gains = np.log(sizes) / n_items
+    elif loss == "binder":
+        gains = (sizes - 1) / 2
+    else:
+        raise ValueError(f"Unknown loss {loss!r}; available: 'vi', 'binder'.")
+    return np.concatenate([[0.0], gains])
+
+
+@kernel
+def _distances(order, starts, draws, gain, sizes, joint, out):
+    """Loss between one partition (items `order`, blocks at `starts`) and every draw.
+
+    Every term m_ab (g_a - g_ab + g_b - g_ab) is non-negative, and exactly zero where blocks agree.
+    """
+    for r in range(draws.shape[0]):
+        labels = draws[r]
+        for i in range(len(labels)):
+            sizes[labels[i]] += 1
+        total = 0.0
+        for a in range(len(starts) - 1):
+            gain_a = gain[starts[a + 1] - starts[a]]
+            for p in range(starts[a], starts[a + 1]):
+                joint[labels[order[p]]] += 1
+            for p in range(starts[a], starts[a + 1]):
+                b = labels[order[p]]
+                m = joint[b]
+                if m > 0:
+                    total += m * ((gain_a - gain[m]) + (gain[sizes[b]] - gain[m]))
+                    joint[b] = 0
+        for i in range(len(labels)):
+            sizes[labels[i]] = 0
+        out[r] = total
+
+
+def distances_canonical(
+    labels: NDArray[np.int32], draws: NDArray[np.int32], gain: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Loss between a labelling and every draw, all of them canonical."""
+    n = len(labels)
+    order = np.argsort(labels, kind="stable").astype(np.int32)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int32)
+    out = np.empty(len(draws))
+    sizes, joint = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
+    _distances(order, starts, draws, gain, sizes, joint, out)
+    return out
+
+
+def distances(estimate: NDArray, draws: NDArray, loss: str) -> NDArray[np.float64]:
+    """Loss between a labelling and every draw: O(n) each, memory O(n)."""
+    gain = block_gain(loss, draws.shape[1])
+    labels = canonical(estimate[None])[0][0]
+    return np.concatenate([distances_canonical(labels, rows, gain) for _, rows, _ in chunks(draws)])
+
+
+@kernel
+def _agreements(left, right, weights, first, width, out):
+    """out[i, j] += weight of the draws in which item i of `left` and j of `right` are together.
+
+    Columns from `first` on, in tiles that keep a row of sums and a strip of labels in the cache.
+    """
+    for start in range(first, out.shape[1], width):
+        stop = min(start + width, out.shape[1])
+        for i in range(out.shape[0]):
+            sums = out[i, start:stop]
+            for r in range(len(weights)):
+                label, weight, others = left[i, r], weights[r], right[r, start:stop]
+                for j in range(len(sums)):
+                    sums[j] += weight if others[j] == label else 0.0
+
+
+def smallest_integers(labels: NDArray) -> NDArray:
+    """The labels in the smallest integer type that holds them, unsigned where it can be."""
+    low, high = int(labels.min()), int(labels.max())
+    extremes = (high, high) if low >= 0 else (low, -1 - high)
+    kind = np.result_type(*map(np.min_scalar_type, extremes))
+    return labels.astype(kind, copy=False)
+
+
+def _comparable(draws: NDArray) -> NDArray:
+    """The draws in one of the three types that `_agreements` is compiled for."""
+    small = smallest_integers(draws)
+    return small if small.dtype in (np.uint8, np.uint16) else canonical(draws)[0]
+
+
+def agreement_strips(
+    draws: NDArray,
+    weights: NDArray[np.float64],
+    rows: NDArray,
+    columns: NDArray,
+    symmetric: bool = False,
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Weighted shares of the draws in which items are together, some rows at a time.
+
+    With `symmetric`, columns left of the first row of a strip are left at zero.
+    """
+    items, places = np.unique(np.concatenate([rows, columns]), return_inverse=True)
+    labels = _comparable(draws[:, items])
+    right = np.ascontiguousarray(labels[:, places[len(rows) :]])
+    height = max(1, CHUNK_CELLS // max(1, len(columns)))
+    for start in range(0, len(rows), height):
+        part = slice(start, min(start + height, len(rows)))
+        left = np.ascontiguousarray(labels[:, places[part]].T)
+        strip = np.zeros((len(left), len(columns)))
+        first = start if symmetric else 0
+        _agreements(left, right, weights, first, COLUMN_TILE, strip)
+        # The same sum in the same order: an item is with itself with probability exactly one.
+        strip /= np.cumsum(weights)[-1]
+        yield part, strip

@@ -1,0 +1,82 @@
+"""The report of a fit: what was found, how sure it is, and whether the chains can be trusted."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bnpcluster._mixture import Mixture
+
+
+ROWS = 2000  # rows whose prediction is compared with the point estimate
+
+
+class Report(NamedTuple):
+    """A report in two parts; `print` shows text, a notebook shows HTML.
+
+    Attributes
+    ----------
+    found : dict of str to str
+        What was fitted and what came out.
+    diagnostics : Diagnostics
+        R-hat, effective sample sizes, and the verdict.
+    """
+
+    found: dict[str, str]
+    diagnostics: object
+
+    @classmethod
+    def of(cls, model: Mixture) -> Report:
+        """The report of a fitted mixture."""
+        posterior = model.posterior_
+        some = slice(None, None, -(-posterior.n_items // ROWS))
+        agreement = np.mean(model.predict(model._X[some]) == model.labels_[some])
+        sizes = np.bincount(model.labels_)
+        found = {
+            "model": f"{type(model).__name__}, {model._likelihood!r}, sampler {model.sampler!r}",
+            "data": f"{posterior.n_items} rows, {model.n_features_in_} columns",
+            "draws": f"{posterior.n_chains} chains of {posterior.n_draws}, "
+            f"{max(model.sampler_stats_['seconds']):.1f} s"
+            + (", interrupted" if model.interrupted_ else ""),
+            "clusters": f"{model.n_clusters_} in the point estimate ({model.point_estimate}), "
+            f"sizes {_some(sizes)}",
+            "number of clusters": ", ".join(
+                f"{k}: {p:.2f}" for k, p in model.n_clusters_posterior_.items() if p >= 0.005
+            ),
+            **{
+                name: f"{np.mean(trace):.3g} (90 % interval {_interval(trace)})"
+                for name, trace in posterior.traces.items()
+                if name not in ("n_clusters", "log_posterior")
+            },
+            "agreement": f"predict(X) equals labels_ at {100 * agreement:.1f} % of the rows",
+        }
+        return cls(found, model.diagnostics_)
+
+    def __str__(self) -> str:
+        width = max(map(len, self.found))
+        lines = [f"{name:>{width}}  {value}" for name, value in self.found.items()]
+        return "\n".join([*lines, "", str(self.diagnostics)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:right'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in self.found.items()
+        )
+        return f"<table>{rows}</table>{self.diagnostics._repr_html_()}"
+
+
+def _some(sizes: np.ndarray) -> str:
+    shown = ", ".join(map(str, sizes[:12]))
+    return shown + (f", ... ({len(sizes)} in all)" if len(sizes) > 12 else "")
+
+
+def _interval(trace: np.ndarray) -> str:
+    low, high = np.quantile(trace, [0.05, 0.95])
+    return f"{low:.3g} to {high:.3g}"

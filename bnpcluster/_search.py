@@ -1,0 +1,331 @@
+"""Search for the partition with the least expected loss over weighted draws.
+
+What: from several starts, sweeps that move one item at a time until none moves, then attempts to
+dissolve whole clusters.
+Target: the exact expected loss, sum_a f(m_a) + sum_r w_r [sum_b f(m_rb) - 2 sum_ab f(m_rab)], where
+f(m) = m g(m) and g comes from `_draws.block_gain`. m_rab counts the items in cluster a of the
+candidate and block b of draw r.
+Paper: Dahl, Johnson and Mueller (2022), Search algorithms and loss functions for Bayesian
+clustering, Journal of Computational and Graphical Statistics 31, 1189-1201.
+
+The counts m_rab are kept as a table with one row per block of a draw and one column per cluster,
+beside w_r [f(m_rab + 1) - f(m_rab)]. Scoring an item against every cluster then is a sum of R short
+rows. Blocks of a single item need no row: they contribute nothing to any score.
+
+Nothing limits the number of clusters. Where many clusters would make the tables large, the search
+goes on with fewer draws; it starts no new climb once several starts have led to the same loss, or a
+number of operations is used up. All this depends on counts alone, never on a clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnpcluster import _draws
+from bnpcluster._jit import kernel
+
+CELL_LIMIT = 4 * 10**7  # cells of the tables, 12 bytes each
+SWEEP_LIMIT = 2 * 10**9  # cells read in one sweep over all items
+WORK_LIMIT = 15 * 10**9  # cells read in all sweeps
+FEW_DRAWS = 100  # with so few draws no limit on the tables applies
+LITTLE_WORK = 10**7  # below that, agreement does not stop the search
+N_CENTRAL_DRAWS = 3
+AGREEING_STARTS = 4
+
+
+class Tables(NamedTuple):
+    """A candidate partition and its contingency counts with every draw."""
+
+    labels: NDArray[np.int32]  # (n,) cluster of each item, -1 while it is in none
+    sizes: NDArray[np.int32]  # (columns,) of each cluster
+    used: NDArray[np.int64]  # (1,) clusters at and above this number are empty
+    rows: NDArray[np.int32]  # (n, R) row of the item's block in each draw, 0 if it is alone there
+    counts: NDArray[np.int32]  # (rows, columns) m_rab; row 0 stays zero
+    gains: NDArray[np.float64]  # (rows, columns) w_r [f(m_rab + 1) - f(m_rab)]
+    weights: NDArray[np.float64]  # (R,) summing to one
+    step: NDArray[np.float64]  # (n + 1,) f(m + 1) - f(m)
+    score: NDArray[np.float64]  # (columns,) scratch of `_score`
+
+
+@kernel
+def _number_rows(draws, n_blocks, sizes, rows):
+    """Number the blocks of two items or more over all draws from 1; returns how many there are."""
+    n_rows = 0
+    for r in range(draws.shape[0]):
+        for b in range(n_blocks[r]):
+            sizes[b] = 0
+        for i in range(draws.shape[1]):
+            sizes[draws[r, i]] += 1
+        for b in range(n_blocks[r]):
+            n_rows += sizes[b] > 1
+            sizes[b] = n_rows if sizes[b] > 1 else 0
+        for i in range(draws.shape[1]):
+            rows[r, i] = sizes[draws[r, i]]
+    return n_rows
+
+
+@kernel
+def _score(tables, i):
+    """score[a] = f(m_a + 1) - f(m_a) - 2 sum_r gains: change of the expected loss if i joins a.
+
+    Right for clusters without item i; for its own one see `_score_own`. Empty ones score zero.
+    """
+    score, n_columns = tables.score, tables.used[0] + 1
+    for a in range(n_columns):
+        score[a] = 0.0
+    for r in range(tables.rows.shape[1]):
+        gains = tables.gains[tables.rows[i, r]]
+        for a in range(n_columns):
+            score[a] += gains[a]
+    for a in range(n_columns):
+        score[a] = tables.step[tables.sizes[a]] - 2.0 * score[a]
+
+
+@kernel
+def _score_own(tables, i):
+    """Change of the expected loss when item i, once taken out of its cluster, joins it again."""
+    own, total = tables.labels[i], 0.0
+    for r in range(tables.rows.shape[1]):
+        row = tables.rows[i, r]
+        if row > 0:
+            total += tables.weights[r] * tables.step[tables.counts[row, own] - 1]
+    return tables.step[tables.sizes[own] - 1] - 2.0 * total
+
+
+@kernel
+def _change_count(tables, i, a, by):
+    """Add `by` to the counts of item i's blocks in cluster a."""
+    for r in range(tables.rows.shape[1]):
+        row = tables.rows[i, r]
+        if row > 0:
+            m = tables.counts[row, a] + by
+            tables.counts[row, a] = m
+            tables.gains[row, a] = tables.weights[r] * tables.step[m]
+    tables.sizes[a] += by
+
+
+@kernel
+def _move(tables, i, a):
+    """Take item i out of its cluster, if any, and put it into cluster a, if not -1."""
+    used = tables.used
+    if tables.labels[i] >= 0:
+        _change_count(tables, i, tables.labels[i], -1)
+    if a >= 0:
+        _change_count(tables, i, a, 1)
+        used[0] = max(used[0], a + 1)
+    tables.labels[i] = a
+    while used[0] > 0 and tables.sizes[used[0] - 1] == 0:
+        used[0] -= 1
+
+
+@kernel
+def _sweep(tables, order, start, slack, tolerance, totals):
+    """Put the items order[start:] where the expected loss is least, one after the other.
+
+    Unplaced items are placed; others move only for a gain above `tolerance`. Adds to `totals` the
+    change of the loss and the number of moves. Returns where it stopped: short of the end when no
+    empty column is left. `slack` bounds the difference of the two scores of an item's own cluster.
+    """
+    score = tables.score
+    for p in range(start, len(order)):
+        if tables.used[0] == len(score):
+            return p
+        i = order[p]
+        own = tables.labels[i]
+        _score(tables, i)
+        bound = np.inf
+        if own >= 0:
+            bound = score[own] + slack
+            score[own] = np.inf
+        best = np.argmin(score[: tables.used[0] + 1])
+        if score[best] < bound:
+            now = _score_own(tables, i) if own >= 0 else 0.0
+            if own < 0 or score[best] < now - tolerance:
+                totals[0] += score[best] - now
+                totals[1] += 1
+                _move(tables, i, best)
+    return len(order)
+
+
+@kernel
+def _assign(tables, items, clusters):
+    """Move `items` to the given clusters (-1: to none); the change of the expected loss."""
+    change = 0.0
+    for p in range(len(items)):
+        i = items[p]
+        if tables.labels[i] >= 0:
+            change -= _score_own(tables, i)
+        _move(tables, i, clusters[p])
+        if clusters[p] >= 0:
+            change += _score_own(tables, i)
+    return change
+
+
+class TooWide(Exception):
+    """The tables would become too large for this number of draws."""
+
+
+class Search:
+    """Local search over partitions; `loss` is n + 1 times the expected loss up to a constant."""
+
+    def __init__(
+        self,
+        draws: NDArray[np.int32],
+        n_blocks: NDArray[np.int32],
+        weights: NDArray[np.float64],
+        loss: str,
+        rng: np.random.Generator,
+    ):
+        n_draws, n = draws.shape
+        rows = np.empty((n_draws, n), dtype=np.int32)
+        n_rows = _number_rows(draws, n_blocks, np.empty(n, dtype=np.int32), rows)
+        value = np.arange(n + 2) * _draws.block_gain(loss, n + 1) * (n + 1)
+        self.rng, self.n_items, self.n_blocks = rng, n, n_blocks
+        self.loss, self.work = 0.0, 0
+        self.tables = Tables(
+            labels=np.full(n, -1, dtype=np.int32),
+            sizes=np.zeros(0, dtype=np.int32),
+            used=np.zeros(1, dtype=np.int64),
+            rows=np.ascontiguousarray(rows.T),
+            counts=np.zeros((n_rows + 1, 0), dtype=np.int32),
+            gains=np.zeros((n_rows + 1, 0)),
+            weights=weights / weights.sum(),
+            step=np.diff(value),
+            score=np.zeros(0),
+        )
+        self.tolerance = 1e-10 * float(self.tables.step.max())
+        self.agreement = 1e-9 * n * float(self.tables.step.max())  # rounding of a whole climb
+        # The steps of f differ by at most this much from one size to the next.
+        self.slack = 2.0 * float(np.diff(self.tables.step).max()) + self.tolerance
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for at least so many clusters."""
+        t, columns = self.tables, 8 * -(-n_columns // 8)
+        extra, n_draws = columns - len(t.sizes), t.rows.shape[1]
+        if extra <= 0:
+            return
+        large = len(t.counts) * columns > CELL_LIMIT or t.rows.size * columns > SWEEP_LIMIT
+        if large and n_draws > FEW_DRAWS:
+            raise TooWide
+        self.tables = t._replace(
+            sizes=np.pad(t.sizes, (0, extra)),
+            counts=np.pad(t.counts, ((0, 0), (0, extra))),
+            gains=np.pad(t.gains, ((0, 0), (0, extra))),
+            score=np.zeros(columns),
+        )
+
+    def sweep(self, items: NDArray) -> int:
+        """One pass over `items`; the number of those that moved."""
+        totals, position = np.zeros(2), 0
+        while True:
+            position = _sweep(self.tables, items, position, self.slack, self.tolerance, totals)
+            if position == len(items):
+                break
+            self.widen(2 * len(self.tables.sizes))
+        self.loss += totals[0]
+        self.work += len(items) * self.tables.rows.shape[1] * int(self.tables.used[0] + 1)
+        return int(totals[1])
+
+    def assign(self, items: NDArray, clusters: NDArray) -> None:
+        """Move `items` to the given clusters, -1 for none."""
+        self.widen(int(clusters.max()) + 2)
+        self.loss += _assign(self.tables, items, clusters)
+
+    def descend(self) -> None:
+        """Sweeps in random order until no item moves."""
+        while self.sweep(self.rng.permutation(self.n_items)):
+            pass
+
+    def dissolve(self) -> bool:
+        """Dissolve every cluster in turn and place its items anew; whether that gained anything."""
+        before = self.loss
+        for a in self.rng.permutation(int(self.tables.used[0])):
+            items = np.flatnonzero(self.tables.labels == a)
+            if len(items) > 1:
+                self._dissolve_cluster(self.rng.permutation(items))
+        return self.loss < before - self.tolerance
+
+    def _dissolve_cluster(self, items: NDArray) -> None:
+        before, old = self.loss, self.tables.labels[items]
+        self.assign(items, np.full(len(items), -1, dtype=np.int32))
+        self.sweep(items)
+        self.sweep(items)
+        if self.loss >= before - self.tolerance:
+            self.assign(items, old)
+            self.loss = before
+
+    def climb(self, start: NDArray[np.int32] | None) -> float:
+        """Local optimum from a labelling, or (None) from sequential allocation in random order."""
+        items = self.rng.permutation(self.n_items)
+        self.assign(items, np.full(self.n_items, -1, dtype=np.int32))
+        self.loss = 0.0
+        if start is None:
+            self.sweep(items)
+        else:
+            self.assign(items, start[items])
+        self.descend()
+        while self.dissolve():
+            self.descend()
+        return self.loss
+
+    def random_labels(self) -> NDArray[np.int32]:
+        """Labels drawn uniformly, as many clusters as some draw has."""
+        n_clusters = self.rng.choice(self.n_blocks)
+        return self.rng.integers(n_clusters, size=self.n_items, dtype=np.int32)
+
+
+def _best_draws(draws: NDArray[np.int32], weights: NDArray[np.float64], loss: str) -> NDArray:
+    """The few draws nearest to all others, judged on an evenly spaced subset of the draws."""
+    n = draws.shape[1]
+    subset, times = _draws.thin(weights, min(100, max(10, isqrt(2 * 10**7 // n))))
+    rows, gain = draws[subset], _draws.block_gain(loss, n)
+    expected = [times @ _draws.distances_canonical(row, rows, gain) for row in rows]
+    return rows[np.argsort(expected, kind="stable")[:N_CENTRAL_DRAWS]]
+
+
+def _starts(search: Search, central: NDArray[np.int32], n_random: int) -> Iterator:
+    """Labels to climb from; None stands for sequential allocation. The kinds take turns."""
+    fixed = [central[0], np.zeros(search.n_items, dtype=np.int32), *central[1:]]
+    for s in range(max(n_random, len(fixed))):
+        if s < len(fixed):
+            yield fixed[s]
+        if s < n_random:
+            yield search.random_labels() if s % 2 else None
+
+
+def _search(search: Search, central: NDArray[np.int32], n_random: int) -> NDArray[np.int32]:
+    """The best local optimum over all starts, or the one that several starts agree on."""
+    search.widen(int(search.n_blocks.max()) + 1)
+    best, times, labels = np.inf, 0, central[0]
+    for start in _starts(search, central, n_random):
+        loss = search.climb(start)
+        if loss < best - search.tolerance:
+            best, times, labels = loss, 0, search.tables.labels.copy()
+        times += loss < best + search.agreement
+        agreed = times >= AGREEING_STARTS and search.work > LITTLE_WORK
+        if agreed or search.work > WORK_LIMIT:
+            break
+    return labels
+
+
+def find(
+    draws: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    loss: str,
+    rng: np.random.Generator,
+    n_starts: int,
+) -> NDArray[np.int32]:
+    """Labels of the best partition found for weighted draws with canonical labels."""
+    central = _best_draws(draws, weights, loss)
+    while True:
+        n_blocks = draws.max(axis=1) + 1
+        try:
+            return _search(Search(draws, n_blocks, weights, loss, rng), central, n_starts)
+        except TooWide:
+            rows, weights = _draws.thin(weights, max(len(draws) // 2, FEW_DRAWS))
+            draws = draws[rows]

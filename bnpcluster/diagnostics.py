@@ -1,0 +1,389 @@
+"""Can the draws be trusted? R-hat, effective sample sizes, autocorrelation times, one verdict.
+
+Rank-normalised split R-hat and the bulk and tail effective sample sizes are those of ArviZ
+(Vehtari et al. 2021, Rank-normalization, folding, and localization: an improved R-hat for
+assessing convergence of MCMC, Bayesian Analysis 16, 667-718). Partitions have no coordinates, so
+they are followed through scalar functions: the log posterior, the number of clusters, the share
+of the largest clusters, and whether some pairs of items are together.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnpcluster import _draws
+from bnpcluster._jit import kernel
+from bnpcluster.posterior import Posterior
+
+__all__ = ["Diagnostics", "autocorrelation_time", "diagnose"]
+
+RHAT_LIMIT = 1.05
+ESS_WANTED = 100
+RARELY = 0.05
+N_SHARES = 3
+N_PAIRS = 10
+
+Row = dict[str, float | bool]
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """Convergence diagnostics of a posterior.
+
+    Attributes
+    ----------
+    table : dict of str to dict
+        For each quantity "rhat", "ess_bulk", "ess_tail", "tau" (the autocorrelation time in draws)
+        and "assessable". A quantity that has one and the same value in at least 95 % of the draws
+        of every chain is not assessable and has NaN. One that is constant within every chain but
+        differs between chains has an infinite R-hat.
+    converged : bool or None
+        Whether R-hat is below 1.05 and the bulk effective sample size at least 100 for every
+        assessable quantity; None if there is none.
+    verdict : str
+        The same in a sentence, with what to do next.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.diagnostics import diagnose
+    >>> from bnpcluster.posterior import Posterior
+    >>> labels = np.random.default_rng(0).integers(2, size=(4, 200, 5))
+    >>> diagnostics = diagnose(Posterior(labels))
+    >>> diagnostics.converged
+    True
+    >>> sorted(diagnostics.table)[:2], round(diagnostics.table["n_clusters"]["rhat"], 1)
+    (['n_clusters', 'pair_0_1'], 1.0)
+    """
+
+    table: dict[str, Row]
+    converged: bool | None
+    verdict: str
+
+    def __str__(self) -> str:
+        head, rows = _cells(self.table)
+        width = max((len(name) for name, *_ in rows), default=0)
+        lines = [
+            f"{name:<{width}}" + "".join(f"{cell:>10}" for cell in cells)
+            for name, *cells in [head, *rows]
+        ]
+        return "\n".join([*lines, self.verdict])
+
+    def _repr_html_(self) -> str:
+        head, rows = _cells(self.table)
+        top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in rows
+        )
+        verdict = html.escape(self.verdict)
+        return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table><p>{verdict}</p>"
+
+
+def _cells(table: dict[str, Row]) -> tuple[list[str], list[list[str]]]:
+    """The table as text: pairs of items are summed up by the worst of them."""
+    pairs = {name: row for name, row in table.items() if name.startswith("pair_")}
+    shown = {name: row for name, row in table.items() if name not in pairs}
+    assessable = [row for row in pairs.values() if row["assessable"]]
+    if pairs:
+        worst = max(assessable, key=lambda row: row["rhat"], default=next(iter(pairs.values())))
+        shown[f"worst of {len(pairs)} pairs of items"] = worst
+    formats = {"rhat": ".3f", "ess_bulk": ".0f", "ess_tail": ".0f", "tau": ".1f"}
+    rows = [
+        [name, *(format(row[k], f) if row["assessable"] else "-" for k, f in formats.items())]
+        for name, row in shown.items()
+    ]
+    return ["", "R-hat", "ESS bulk", "ESS tail", "tau"], rows
+
+
+def autocorrelation_time(trace: ArrayLike) -> float:
+    """Integrated autocorrelation time, 1 + 2 times the sum of the autocorrelations.
+
+    It is the number of draws that is worth one independent draw. The sum is cut by Geyer's initial
+    monotone sequence. With several chains their autocovariances are averaged and the variance of
+    the chains' means is added to all of them, so that chains which disagree show as long times.
+
+    Parameters
+    ----------
+    trace : array-like of shape (n_draws,) or (n_chains, n_draws)
+        Values in order of sampling.
+
+    Returns
+    -------
+    float
+        NaN for a constant trace, infinite for chains that are constant but differ.
+
+    References
+    ----------
+    Geyer (1992), Practical Markov chain Monte Carlo, Statistical Science 7, 473-483.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.diagnostics import autocorrelation_time
+    >>> white = np.random.default_rng(0).normal(size=10_000)
+    >>> round(autocorrelation_time(white)), round(autocorrelation_time(np.repeat(white, 5)))
+    (1, 5)
+    """
+    x = np.atleast_2d(np.asarray(trace, dtype=float))
+    if x.ndim != 2:
+        raise ValueError(f"A trace is (draws,) or (chains, draws), got shape {x.shape}.")
+    if not np.all(np.isfinite(x)) or x.size == 0 or x.min() == x.max():
+        return math.nan
+    if np.all(np.ptp(x, axis=1) == 0):
+        return math.inf
+    n_chains, n = x.shape
+    spectrum = np.fft.rfft(x - x.mean(axis=1, keepdims=True), 2 * n)
+    covariance = np.fft.irfft(np.mean(np.abs(spectrum) ** 2, axis=0))[:n] / n
+    if n_chains > 1:
+        covariance += np.var(x.mean(axis=1), ddof=1)
+    rho = covariance / covariance[0]
+    pairs = rho[0 : n - n % 2 : 2] + rho[1::2]
+    negative = np.flatnonzero(pairs < 0)
+    initial = np.minimum.accumulate(pairs[: negative[0]] if len(negative) else pairs)
+    return float(max(2 * initial.sum() - 1, 1 / math.log10(x.size + 1)))
+
+
+@kernel
+def _largest_shares(labels, sizes, out):
+    """out[r, t] = share of the items of draw r that are in its t + 1 largest clusters."""
+    n = labels.shape[1]
+    for r in range(labels.shape[0]):
+        for i in range(n):
+            sizes[labels[r, i]] += 1
+        n_blocks = 0
+        while n_blocks < n and sizes[n_blocks] > 0:
+            n_blocks += 1
+        total = 0
+        for t in range(out.shape[1]):
+            largest = 0
+            for b in range(n_blocks):
+                if sizes[b] > sizes[largest]:
+                    largest = b
+            total += sizes[largest]
+            sizes[largest] = 0
+            out[r, t] = total / n
+        for b in range(n_blocks):
+            sizes[b] = 0
+
+
+def _quantities(posterior: Posterior, pairs: ArrayLike | None) -> dict[str, NDArray]:
+    """Scalar functions of the draws, (chains, draws) each."""
+    shape, n = posterior.weights.shape, posterior.n_items
+    names = ["log_posterior", "n_clusters"]
+    names = [name for name in names if name in posterior.traces]
+    names += [name for name in posterior.traces if name not in names]
+    found = {name: np.asarray(posterior.traces[name], dtype=float) for name in names}
+    flat = _draws.as_draws(posterior.labels)
+    shares, sizes = np.empty((len(flat), N_SHARES)), np.zeros(n, dtype=np.int64)
+    for part, labels, _ in _draws.chunks(flat):
+        _largest_shares(labels, sizes, shares[part])
+    for t in range(min(N_SHARES, n - 1)):
+        found[f"share_of_{t + 1}_largest"] = shares[:, t].reshape(shape)
+    chosen = _pairs(n) if pairs is None else np.asarray(pairs).reshape(-1, 2)
+    for i, j in chosen:
+        together = posterior.labels[:, :, i] == posterior.labels[:, :, j]
+        found[f"pair_{i}_{j}"] = together.astype(float)
+    return found
+
+
+def _pairs(n: int) -> NDArray:
+    """Some pairs of items, a function of n alone; all pairs if they are few."""
+    if n * (n - 1) // 2 <= N_PAIRS:
+        return np.column_stack(np.triu_indices(n, 1))
+    rng, chosen = np.random.default_rng(n), set[tuple[int, int]]()
+    while len(chosen) < N_PAIRS:
+        i, j = sorted(rng.choice(n, size=2, replace=False).tolist())
+        chosen.add((i, j))
+    return np.array(sorted(chosen))
+
+
+def _resampling(weights: NDArray[np.float64]) -> NDArray | None:
+    """For each chain the draws of a systematic sample in proportion to weight; None if equal."""
+    if weights.min() == weights.max():
+        return None
+    n = weights.shape[1]
+    rows = []
+    for w in weights:
+        # A run without weight still shows where it went.
+        edges = np.cumsum(w if w.sum() > 0 else np.ones(n))
+        rows.append(np.searchsorted(edges, (np.arange(n) + 0.5) * (edges[-1] / n)))
+    return np.minimum(np.array(rows), n - 1)
+
+
+def _rhat(traces: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rank-normalised split R-hat of each (chains, draws) trace."""
+    from arviz_stats.base import array_stats
+
+    if traces.shape[1] > 1:
+        rhat = array_stats.rhat(traces, method="rank")
+        # Folding makes a constant of a trace that has two values, equally often.
+        return np.where(np.isnan(rhat), array_stats.rhat(traces, method="z_scale"), rhat)
+    # ArviZ asks for two chains; a single one is split here, and its halves are the two chains.
+    half = traces.shape[2] // 2
+    halves = np.concatenate([traces[:, :, :half], traces[:, :, -half:]], axis=1)
+    median = np.median(halves, axis=(1, 2), keepdims=True)
+    values = [
+        array_stats.rhat(_normal_scores(x), method="identity")
+        for x in (halves, np.abs(halves - median))
+    ]
+    return np.fmax(*values)
+
+
+def _normal_scores(traces: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    flat = traces.reshape(len(traces), -1)
+    return ndtri((rankdata(flat, axis=1) - 0.375) / (flat.shape[1] + 0.25)).reshape(traces.shape)
+
+
+def _assess(quantities: dict[str, NDArray]) -> dict[str, Row]:
+    """One row per quantity."""
+    from arviz_stats.base import array_stats
+
+    table: dict[str, Row] = {}
+    varying = {}
+    for name, x in quantities.items():
+        enough = x.shape[1] >= (4 if x.shape[0] > 1 else 8)
+        varies = enough and bool(np.all(np.isfinite(x))) and _varies(x)
+        stuck = varies and bool(np.all(np.ptp(x, axis=1) == 0))
+        table[name] = _row(assessable=False)
+        if stuck:
+            n_chains = float(len(x))
+            table[name] = _row(math.inf, n_chains, n_chains, math.inf, assessable=True)
+        elif varies:
+            varying[name] = x
+    if varying:
+        traces = np.stack(list(varying.values()))
+        # A half of a chain may be constant: R-hat then is infinite, which is meant.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rhat = _rhat(traces)
+            bulk = array_stats.ess(traces, method="bulk")
+            tail = array_stats.ess(traces, method="tail", prob=(0.05, 0.95))
+        for q, (name, x) in enumerate(varying.items()):
+            values = float(rhat[q]), float(bulk[q]), float(tail[q]), autocorrelation_time(x)
+            # Where only the middle draw varies, the halves of the chains are constant.
+            if not math.isnan(values[0]):
+                table[name] = _row(*values, assessable=True)
+    return table
+
+
+def _varies(x: NDArray) -> bool:
+    """Whether some chain leaves the overall most frequent value more than rarely.
+
+    A few visits elsewhere cannot be told from chance, and R-hat makes an alarm of them.
+    """
+    values, counts = np.unique(x, return_counts=True)
+    return bool(np.any(np.mean(x != values[np.argmax(counts)], axis=1) > RARELY))
+
+
+def _row(
+    rhat: float = math.nan,
+    ess_bulk: float = math.nan,
+    ess_tail: float = math.nan,
+    tau: float = math.nan,
+    *,
+    assessable: bool,
+) -> Row:
+    return {
+        "rhat": rhat,
+        "ess_bulk": ess_bulk,
+        "ess_tail": ess_tail,
+        "tau": tau,
+        "assessable": assessable,
+    }
+
+
+def _describe(name: str) -> str:
+    """A quantity in words."""
+    if name.startswith("pair_"):
+        _, i, j = name.split("_")
+        return f"whether items {i} and {j} belong together"
+    if name.startswith("share_of_"):
+        count = name.split("_")[2]
+        return (
+            f"the size of the {f'{count} largest clusters' if count != '1' else 'largest cluster'}"
+        )
+    words = {"log_posterior": "the log posterior", "n_clusters": "the number of clusters"}
+    return words.get(name, name)
+
+
+def _judge(table: dict[str, Row], posterior: Posterior) -> tuple[bool | None, str]:
+    """Converged or not, and the sentence that says so."""
+    population = posterior.weights.min() < posterior.weights.max()
+    longer = "raise n_particles" if population else "run longer with continue_fit(n_draws)"
+    rows = {name: row for name, row in table.items() if row["assessable"]}
+    if not rows:
+        return None, _nothing_to_assess(posterior, longer)
+    worst = max(rows, key=lambda name: rows[name]["rhat"])
+    rhat = rows[worst]["rhat"]
+    fewest = min(rows, key=lambda name: rows[name]["ess_bulk"])
+    ess = rows[fewest]["ess_bulk"]
+    if not rhat < RHAT_LIMIT:
+        who = "The chains disagree" if posterior.n_chains > 1 else "The halves of the chain differ"
+        other = "use another sampler" if population else "start elsewhere with init"
+        return False, (
+            f"{who} on {_describe(worst)} (R-hat {rhat:.2f}, should be below {RHAT_LIMIT}): "
+            f"{longer}, or {other}."
+        )
+    if not ess >= ESS_WANTED:
+        more = math.ceil(posterior.n_draws * (ESS_WANTED / max(ess, 1.0) - 1))
+        advice = longer if population else f"continue_fit({more}) should be enough"
+        return False, (
+            f"No disagreement (R-hat at most {rhat:.2f}), but {_describe(fewest)} has only "
+            f"{ess:.0f} effective draws ({ESS_WANTED} wanted): {advice}."
+        )
+    who = "The chains agree" if posterior.n_chains > 1 else "The halves of the only chain agree"
+    return True, f"{who}: R-hat at most {rhat:.2f}, at least {ess:.0f} effective draws."
+
+
+def _nothing_to_assess(posterior: Posterior, longer: str) -> str:
+    needed = 4 if posterior.n_chains > 1 else 8
+    if posterior.n_draws < needed:
+        return f"Too few draws to assess ({needed} per chain are needed): {longer}."
+    if posterior.n_chains > 1:
+        return "Hardly anything varies over the draws: all chains hold one and the same answer."
+    return "Hardly anything varies over the only chain: compare it with others, n_chains=4."
+
+
+def diagnose(
+    posterior: Posterior, *, pairs: Sequence[tuple[int, int]] | None = None
+) -> Diagnostics:
+    """Assess whether the chains of a posterior agree, and how many draws they are worth.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The draws. Unequal weights (particles) are turned into repetitions within each run first.
+    pairs : sequence of (int, int), optional
+        Pairs of items whose being together is followed; by default ten that depend on the number
+        of items alone.
+
+    Returns
+    -------
+    Diagnostics
+        The table, and the verdict.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.diagnostics import diagnose
+    >>> from bnpcluster.posterior import Posterior
+    >>> stuck = np.stack([np.tile(z, (50, 1)) for z in ([0, 0, 0], [0, 1, 2])])
+    >>> print(diagnose(Posterior(stuck)).verdict)  # doctest: +ELLIPSIS
+    The chains disagree on the number of clusters (R-hat inf, should be below 1.05): run longer ...
+    """
+    quantities = _quantities(posterior, pairs)
+    rows = _resampling(posterior.weights)
+    if rows is not None:
+        quantities = {name: np.take_along_axis(x, rows, axis=1) for name, x in quantities.items()}
+    table = _assess(quantities)
+    converged, verdict = _judge(table, posterior)
+    return Diagnostics(table, converged, verdict)

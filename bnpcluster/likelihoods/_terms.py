@@ -1,0 +1,113 @@
+"""Scores of items that are lists of terms: the predictive is a bias plus one weight per term.
+
+Bound data of this kind have the fields below, and become one by the decorator `sums_terms`.
+
+- ``start``, ``terms``: item i has the terms ``terms[start[i]:start[i + 1]]``;
+- ``bias[k]``, ``weight[term, k]``: their sum is log f(item | slot k), the slot last, so that a few
+  rows of the table give the scores of all slots at once;
+- ``bias_without[k]``, ``weight_without[k, term]``: the same for a member of slot k, given the other
+  members.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import (
+    listed,
+    log_predictive,
+    log_predictive_all,
+    log_predictive_without,
+    log_weights,
+    padded,
+)
+
+
+def sums_terms(cls: type) -> type:
+    """Register the predictives of a class of bound data whose items are lists of terms."""
+    log_predictive.register(cls)(_log_predictive)
+    log_predictive_without.register(cls)(_log_predictive_without)
+    log_predictive_all.register(cls)(_log_predictive_all)
+    log_weights.register(cls)(_log_weights)
+    return cls
+
+
+def term_lists(mask: NDArray) -> tuple[NDArray, NDArray]:
+    """`start` and `terms` of items whose terms are the columns in which they are true.
+
+    Terms are unsigned, because the compiler guards a signed index against being negative.
+    """
+    row, column = np.nonzero(mask)
+    start = np.zeros(len(mask) + 1, np.intp)
+    np.cumsum(np.bincount(row, minlength=len(mask)), out=start[1:])
+    return start, column.astype(np.uint32)
+
+
+def _log_predictive(lik, k, i):
+    total = lik.bias[k]
+    for p in range(lik.start[i], lik.start[i + 1]):
+        total += lik.weight[lik.terms[p], k]
+    return total
+
+
+def _log_predictive_without(lik, k, i):
+    total, weight = lik.bias_without[k], lik.weight_without[k]
+    for p in range(lik.start[i], lik.start[i + 1]):
+        total += weight[lik.terms[p]]
+    return total
+
+
+@kernel(inline=True)
+def sum_terms(lik, i, start, stop, out):
+    """Write log f(item i | slot k) to out[k] for k = start .. stop-1.
+
+    The slots are the inner loop, which the compiler vectorises; four terms at a time pay for it.
+    """
+    bias, weight, terms = lik.bias, lik.weight, lik.terms
+    p, end = lik.start[i], lik.start[i + 1]
+    for k in range(start, stop):
+        out[k] = bias[k]
+    while p + 4 <= end:
+        w0, w1 = weight[terms[p]], weight[terms[p + 1]]
+        w2, w3 = weight[terms[p + 2]], weight[terms[p + 3]]
+        for k in range(start, stop):
+            out[k] += (w0[k] + w1[k]) + (w2[k] + w3[k])
+        p += 4
+    while p < end:
+        w0 = weight[terms[p]]
+        for k in range(start, stop):
+            out[k] += w0[k]
+        p += 1
+
+
+def _log_predictive_all(lik, i, start, stop, out):
+    sum_terms(lik, i, start, stop, out)
+
+
+@kernel(inline=True)
+def listed_within(lik, i, own, beta, slack, width, partition):
+    """The list of `log_weights`, from log f of the first `width` slots in partition.scores."""
+    log_prior, weights, empty = partition.log_prior, partition.scores, partition.count[0]
+    for k in range(width):
+        weights[k] = log_prior[k] + beta * weights[k]
+    first = empty
+    if own >= 0 and log_prior[own] > -math.inf:
+        first = own
+        weights[own] = log_prior[own] + beta * log_predictive_without(lik, own, i)
+    count, floor = 0, -math.inf
+    if log_prior[first] > -math.inf:
+        count, floor = listed(partition, count, first, weights[first]), weights[first] - slack
+    for k in range(empty + 1):
+        if weights[k] > floor and k != first:
+            count = listed(partition, count, k, weights[k])
+    return count
+
+
+def _log_weights(lik, i, own, beta, slack, partition):
+    width = padded(partition.count[0] + 1)
+    sum_terms(lik, i, 0, width, partition.scores)
+    return listed_within(lik, i, own, beta, slack, width, partition)

@@ -1,0 +1,250 @@
+"""Clusters of categorical data with independent columns: the Dirichlet-categorical likelihood.
+
+The categories of all columns are numbered in a row, and an item is the list of its categories.
+A category that n of the m items of a block share has the weight log(concentration + n); the
+normaliser of a column depends on m alone. See `_terms` for what follows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import add, clear, copy, log_marginal, padded, remove
+from bnpcluster.likelihoods._counts import (
+    Table,
+    is_whole,
+    log_at,
+    log_gamma_at,
+    reject,
+    sum_log_at,
+    tabulate,
+)
+from bnpcluster.likelihoods._terms import sums_terms
+from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto
+
+MOST = 1_000_000  # categories in all columns: with more, the tables of the slots fill gigabytes
+COMMONEST = 8  # categories of a column that k-means looks at
+
+
+class Categorical(Likelihood):
+    """Clusters of categories coded 0, 1, 2, ..., independent columns with their own frequencies.
+
+    Per cluster and column ``frequencies ~ Dirichlet(concentration, ..., concentration)``,
+    integrated out.
+
+    Parameters
+    ----------
+    concentration : float or array of shape (n_features,), default=1.0
+        How many observations of every category the prior is worth, for all columns or per column.
+        At 1.0 all frequencies are equally likely; below, few categories per cluster are preferred.
+    n_categories : "auto", int or array of int of shape (n_features,), default="auto"
+        How many categories a column can take. ``"auto"``: as many as its largest code tells. Set
+        it if new rows may hold categories that the data do not.
+
+    Notes
+    -----
+    A row with categories c_d has the predictive probability prod_d (concentration + n_d) /
+    (concentration * n_categories_d + m) in a cluster of m rows, n_d of which share category c_d.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.likelihoods import Categorical
+    >>> bound = Categorical(n_categories=[2, 4]).bind(np.array([[0.0, 2.0], [1.0, 0.0]]))
+    >>> bound.n_categories.tolist()
+    [2, 4]
+    """
+
+    def __init__(self, *, concentration: Any = 1.0, n_categories: Any = "auto"):
+        self.concentration = concentration
+        self.n_categories = n_categories
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
+        """Two columns at the defaults, and five with values that differ by column."""
+        rows = [rng.integers(0, [3, 2], size=(6, 2)), rng.integers(0, 3, size=(6, 5))]
+        given = cls(concentration=[0.2, 1.0, 3.0, 0.5, 1.0], n_categories=[3, 4, 5, 3, 3])
+        return [(cls(), rows[0].astype(float)), (given, rows[1].astype(float))]
+
+    def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Ready the codes `X` for the kernels."""
+        n, d = X.shape
+        n_categories = self._n_categories(X)
+        concentration = column_values("concentration", self.concentration, d, positive=True)
+        n_terms, width = int(n_categories.sum()), padded(capacity)
+        return CategoricalSlots(
+            *_codes(X, n_categories),
+            n_categories,
+            tabulate(np.repeat(concentration, n_categories), n + 2),
+            tabulate(concentration * n_categories, n + 2),
+            size=np.zeros(width, np.intp),
+            counts=np.zeros((width, n_terms), np.int32),
+            weight=np.zeros((n_terms, width)),
+            bias=np.zeros(width),
+            weight_without=np.zeros((width, n_terms)),
+            bias_without=np.zeros(width),
+        )
+
+    def _n_categories(self, X: np.ndarray) -> np.ndarray:
+        _check(X)
+        if is_auto(self.n_categories):
+            highest = X.max(axis=0)
+        else:
+            highest = column_values("n_categories", self.n_categories, X.shape[1]) - 1
+            if not is_whole(highest).all():
+                raise ValueError(
+                    "n_categories must be 'auto', a positive integer or one per column, "
+                    f"got {self.n_categories!r}."
+                )
+        if (highest + 1).sum() > MOST:
+            d = int(np.argmax(highest))
+            raise ValueError(
+                f"Categorical needs codes 0, 1, 2, ..., but column {d} would have "
+                f"{highest[d] + 1:.0f} categories: leave identifiers out, and encode the others "
+                "without gaps, for instance with sklearn's OrdinalEncoder."
+            )
+        return highest.astype(np.intp) + 1
+
+    def rows(self, bound: Any, X: np.ndarray) -> Any:
+        """The same slots with other data: item i is now row i of `X`."""
+        start, terms = _codes(X, bound.n_categories)
+        return bound._replace(start=start, terms=terms)
+
+    def features(self, X: np.ndarray) -> np.ndarray:
+        """Indicators of the most common categories of every column."""
+        indicators = []
+        for column in X.T:
+            values, counts = np.unique(column, return_counts=True)
+            common = values[np.argsort(-counts, kind="stable")[:COMMONEST]]
+            indicators.append(column[:, None] == common)
+        return np.column_stack(indicators).astype(float)
+
+    def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
+        """One new row from the posterior predictive of slot k."""
+        # The categories of all columns lie side by side; each column is inverted in its own part.
+        ends = np.cumsum(bound.prior.base + bound.counts[k])
+        last = np.cumsum(bound.n_categories) - 1
+        first = last + 1 - bound.n_categories
+        low = np.concatenate([[0.0], ends[last[:-1]]])
+        points = low + rng.random(len(last)) * (ends[last] - low)
+        return np.clip(np.searchsorted(ends, points, side="right"), first, last) - first * 1.0
+
+
+def _check(X: np.ndarray) -> None:
+    remedy = "encode the categories, for instance with sklearn's OrdinalEncoder"
+    reject("Categorical needs codes 0, 1, 2, ...", X, ~is_whole(X), remedy)
+
+
+def _codes(X: np.ndarray, n_categories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`start` and `terms` of the rows; a category beyond `n_categories` gets one sentence."""
+    _check(X)
+    columns = np.flatnonzero((n_categories <= X).any(axis=0))
+    if len(columns):
+        d = columns[0]
+        code = X[:, d].max()
+        raise ValueError(
+            f"Column {d} holds category {code:g}, but only 0 to {n_categories[d] - 1} are known: "
+            f"set n_categories to at least {code + 1:g} for it."
+        )
+    first = np.cumsum(n_categories) - n_categories
+    start = np.arange(len(X) + 1) * X.shape[1]
+    return start, (X + first).astype(np.uint32).ravel()
+
+
+@sums_terms
+class CategoricalSlots(NamedTuple):
+    """Lists of categories, tables of the prior, and per slot the counts and the predictive."""
+
+    start: np.ndarray
+    terms: np.ndarray  # the categories of an item, one per column
+    n_categories: np.ndarray  # by column
+    prior: Table  # the concentration of every category
+    total: Table  # its sum over the categories of a column
+    size: np.ndarray
+    counts: np.ndarray  # by slot and category
+    weight: np.ndarray  # by category and slot
+    bias: np.ndarray
+    weight_without: np.ndarray  # by slot and category
+    bias_without: np.ndarray
+
+    @property
+    def slot_axis(self) -> dict[str, int]:
+        """The arrays that a chain owns, and the axis of their slots."""
+        first = ("size", "counts", "bias", "weight_without", "bias_without")
+        return {**dict.fromkeys(first, 0), "weight": 1}
+
+    @property
+    def n_items(self) -> int:
+        """The number of rows."""
+        return len(self.start) - 1
+
+
+@kernel(inline=True)
+def refresh_term(lik, k, term):
+    """Recompute the weights of one category in slot k."""
+    n = lik.counts[k, term]
+    inside = n < lik.prior.length
+    lik.weight[term, k] = log_at(lik.prior, term, n, inside)
+    lik.weight_without[k, term] = log_at(lik.prior, term, n - 1, inside)
+
+
+@kernel(inline=True)
+def resize(lik, k, m):
+    """Set the size of slot k and the normalisers that follow from it."""
+    lik.size[k] = m
+    lik.bias[k] = -sum_log_at(lik.total, m)
+    lik.bias_without[k] = -sum_log_at(lik.total, m - 1)
+
+
+@kernel(inline=True)
+def shift(lik, k, i, sign):
+    """Add (sign 1) or remove (sign -1) item i."""
+    resize(lik, k, lik.size[k] + sign)
+    for p in range(lik.start[i], lik.start[i + 1]):
+        term = lik.terms[p]
+        lik.counts[k, term] += sign
+        refresh_term(lik, k, term)
+
+
+@clear.register(CategoricalSlots)
+def _clear(lik, k):
+    resize(lik, k, 0)
+    for term in range(len(lik.weight)):
+        lik.counts[k, term] = 0
+        refresh_term(lik, k, term)
+
+
+@add.register(CategoricalSlots)
+def _add(lik, k, i):
+    shift(lik, k, i, 1)
+
+
+@remove.register(CategoricalSlots)
+def _remove(lik, k, i):
+    shift(lik, k, i, -1)
+
+
+@copy.register(CategoricalSlots)
+def _copy(lik, to, source):
+    resize(lik, to, lik.size[source])
+    for term in range(len(lik.weight)):
+        lik.counts[to, term] = lik.counts[source, term]
+        refresh_term(lik, to, term)
+
+
+@log_marginal.register(CategoricalSlots)
+def _log_marginal(lik, k):
+    m, total = lik.size[k], 0.0
+    for d in range(len(lik.total.base)):
+        inside = m < lik.total.length
+        total += log_gamma_at(lik.total, d, 0, inside) - log_gamma_at(lik.total, d, m, inside)
+    for term in range(len(lik.weight)):
+        n = lik.counts[k, term]
+        if n > 0:
+            inside = n < lik.prior.length
+            total += log_gamma_at(lik.prior, term, n, inside)
+            total -= log_gamma_at(lik.prior, term, 0, inside)
+    return total

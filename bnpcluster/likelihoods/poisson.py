@@ -1,0 +1,85 @@
+"""Clusters of counts with independent columns: the gamma-Poisson likelihood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bnpcluster.likelihoods._counts import is_whole, reject
+from bnpcluster.likelihoods._gamma_poisson import bind_counts, counts
+from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto
+
+LARGEST = 2.0**40  # millions of such counts still sum to a 64-bit integer
+
+
+class Poisson(Likelihood):
+    """Clusters of counts whose columns are independent, each with its own mean.
+
+    Per cluster and column ``mean ~ Gamma(shape, rate)``, integrated out.
+
+    Parameters
+    ----------
+    shape : "auto", float or array of shape (n_features,), default="auto"
+        Shape of the gamma law, for all columns or per column. ``"auto"``: 1.0.
+    rate : "auto", float or array of shape (n_features,), default="auto"
+        Rate of the gamma law: how many observations the prior is worth. ``"auto"``: the shape
+        divided by the mean of the column.
+
+    Notes
+    -----
+    The automatic prior of a mean is the exponential law around the mean of the column (around
+    1 / n for a column of zeros). It is weak, worth one count, and on the scale of the data: a
+    rate of 1 for all data would pull small means up, and make every new cluster of large counts
+    improbable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.likelihoods import Poisson
+    >>> Poisson().bind(np.array([[2.0, 0.0], [4.0, 0.0]])).rate.tolist()
+    [0.3333333333333333, 2.0]
+    """
+
+    def __init__(self, *, shape: Any = "auto", rate: Any = "auto"):
+        self.shape = shape
+        self.rate = rate
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
+        """Two columns at the defaults, and three at given values, one with large counts."""
+        rows = [rng.poisson([1, 8], size=(6, 2)), rng.poisson([0.3, 4, 900], size=(6, 3))]
+        given = cls(shape=[0.5, 1.0, 2.0], rate=[1.0, 0.3, 0.002])
+        return [(cls(), rows[0].astype(float)), (given, rows[1].astype(float))]
+
+    def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Ready the counts `X` for the kernels."""
+        _check(X)
+        n, d = X.shape
+        shape = np.ones(d)
+        if not is_auto(self.shape):
+            shape = column_values("shape", self.shape, d, positive=True)
+        if is_auto(self.rate):
+            rate = shape / np.maximum(X.mean(axis=0), 1 / n)
+        else:
+            rate = column_values("rate", self.rate, d, positive=True)
+        return bind_counts(X, shape, rate, capacity)
+
+    def rows(self, bound: Any, X: np.ndarray) -> Any:
+        """The same slots with other data: item i is now row i of `X`."""
+        _check(X)
+        return bound._replace(**counts(X, bound.shape.base, bound.rate)._asdict())
+
+    def features(self, X: np.ndarray) -> np.ndarray:
+        """Square roots, which make the variance within clusters the same for all means."""
+        return 2.0 * np.sqrt(np.maximum(X, 0.0))
+
+    def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
+        """One new row from the posterior predictive of slot k, negative binomial by column."""
+        mean = rng.gamma(bound.shape.base + bound.total[k], 1 / (bound.rate + bound.size[k]))
+        return rng.poisson(mean).astype(float)
+
+
+def _check(X: np.ndarray) -> None:
+    remedy = "leave the column out, or use a Gaussian likelihood for measurements"
+    reject("Poisson needs counts 0, 1, 2, ...", X, ~is_whole(X) | (X > LARGEST), remedy)

@@ -1,0 +1,23 @@
+"""Shared data and fits; small, so that the suite is quick."""
+
+import numpy as np
+import pytest
+
+from bnpcluster import DPMixture
+
+
+def three_blobs(n=60, d=2, seed=0):
+    """Rows around three centres, and their labels."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(3), n // 3)
+    return rng.normal(scale=0.3, size=(len(labels), d)) + 2.0 * (labels - 1)[:, None], labels
+
+
+@pytest.fixture(scope="session")
+def blobs():
+    return three_blobs()
+
+
+@pytest.fixture(scope="session")
+def fitted(blobs):
+    return DPMixture(n_draws=1000, n_warmup=200, random_state=0).fit(blobs[0])

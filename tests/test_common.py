@@ -1,0 +1,21 @@
+"""scikit-learn's own checks, none expected to fail."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bnpcluster import mixtures
+from bnpcluster._mixture import Mixture
+
+# The checks fit pure noise, on which chains may well disagree.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+MIXTURES = [cls() for cls in vars(mixtures).values() if isinstance(cls, type)
+            and issubclass(cls, Mixture) and cls is not Mixture]
+
+
+def test_every_mixture_is_checked():
+    assert {type(m).__name__ for m in MIXTURES} >= {"BNPMixture", "DPMixture"}
+
+
+@parametrize_with_checks(MIXTURES)
+def test_estimator_checks(estimator, check):
+    check(estimator)

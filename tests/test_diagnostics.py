@@ -1,0 +1,229 @@
+"""R-hat, effective sample sizes, autocorrelation times, and the verdict."""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.stats import norm, rankdata
+
+from bnpcluster.diagnostics import autocorrelation_time, diagnose
+from bnpcluster.posterior import Posterior
+
+
+def ar1(rng, phi, n_chains, n_draws):
+    x = np.empty((n_chains, n_draws))
+    x[:, 0] = rng.normal(size=n_chains) / math.sqrt(1 - phi**2)
+    for t in range(1, n_draws):
+        x[:, t] = phi * x[:, t - 1] + rng.normal(size=n_chains)
+    return x
+
+
+def random_posterior(rng, n_chains=4, n_draws=200, n_items=6, **traces):
+    return Posterior(rng.integers(3, size=(n_chains, n_draws, n_items)), traces=traces)
+
+
+def stuck_posterior(partitions, n_draws=50):
+    return Posterior(np.stack([np.tile(z, (n_draws, 1)) for z in partitions]))
+
+
+@pytest.mark.parametrize("phi", [-0.5, 0.0, 0.5, 0.9, 0.97])
+def test_the_autocorrelation_time_of_an_ar1_process_is_known(phi):
+    exact = (1 + phi) / (1 - phi)
+    trace = ar1(np.random.default_rng(0), phi, 2, 100_000)
+    assert autocorrelation_time(trace) == pytest.approx(exact, rel=0.08)
+    assert autocorrelation_time(trace[0]) == pytest.approx(exact, rel=0.12)
+
+
+def test_the_autocorrelation_time_is_free_of_location_scale_and_repetition():
+    trace = ar1(np.random.default_rng(1), 0.6, 1, 5000)[0]
+    tau = autocorrelation_time(trace)
+    assert autocorrelation_time(1e6 - 3 * trace) == pytest.approx(tau, rel=1e-6)
+    assert autocorrelation_time(np.repeat(trace, 3)) == pytest.approx(3 * tau, rel=0.05)
+
+
+def test_constant_traces_have_no_autocorrelation_time_and_stuck_ones_an_infinite_one():
+    assert math.isnan(autocorrelation_time(np.full(100, 3.0)))
+    assert math.isnan(autocorrelation_time([1.0, math.nan]))
+    assert autocorrelation_time([[0.0] * 9, [1.0] * 9]) == math.inf
+
+
+def test_chains_that_disagree_have_long_autocorrelation_times():
+    trace = np.random.default_rng(2).normal(size=(2, 500))
+    trace[1] += 5
+    assert autocorrelation_time(trace) > 100
+
+
+def test_independent_chains_converge():
+    rng = np.random.default_rng(3)
+    found = diagnose(random_posterior(rng, log_posterior=rng.normal(size=(4, 200))))
+    assert found.converged is True
+    assert "agree" in found.verdict
+    for row in found.table.values():
+        if row["assessable"]:
+            assert row["rhat"] < 1.05
+            assert row["ess_bulk"] > 300
+            assert 0.5 < row["tau"] < 2
+    assert list(found.table)[:2] == ["log_posterior", "n_clusters"]
+
+
+@pytest.mark.parametrize("n_chains", [1, 4])
+def test_rhat_is_the_rank_normalised_split_one(n_chains):
+    rng = np.random.default_rng(4)
+    trace = ar1(rng, 0.9, n_chains, 100)
+    posterior = random_posterior(rng, n_chains, 100, alpha=trace)
+    halves = np.concatenate([trace[:, :50], trace[:, 50:]])
+
+    def classic(x):
+        z = norm.ppf((rankdata(x).reshape(x.shape) - 0.375) / (x.size + 0.25))
+        within, between = z.var(axis=1, ddof=1).mean(), z.mean(axis=1).var(ddof=1)
+        return math.sqrt((within * 49 / 50 + between) / within)
+
+    expected = max(classic(halves), classic(np.abs(halves - np.median(halves))))
+    assert diagnose(posterior).table["alpha"]["rhat"] == pytest.approx(expected)
+
+
+def test_chains_stuck_apart_have_not_converged():
+    found = diagnose(stuck_posterior([[0, 0, 0, 0], [0, 0, 1, 1]]))
+    row = found.table["n_clusters"]
+    assert found.converged is False
+    assert row["assessable"] and row["rhat"] == math.inf and row["tau"] == math.inf
+    assert "disagree on the number of clusters (R-hat inf" in found.verdict
+    assert "continue_fit(n_draws)" in found.verdict
+
+
+def test_chains_stuck_on_partitions_of_equal_sizes_are_noticed():
+    found = diagnose(stuck_posterior([[0, 0, 1, 1], [0, 1, 0, 1]]))
+    assert not found.table["n_clusters"]["assessable"]
+    assert not found.table["share_of_1_largest"]["assessable"]
+    assert found.converged is False
+    assert "belong together" in found.verdict
+
+
+def test_chains_that_all_hold_one_answer_are_not_assessable():
+    found = diagnose(stuck_posterior([[0, 0, 1], [0, 0, 1]]))
+    assert found.converged is None
+    assert all(not row["assessable"] for row in found.table.values())
+    assert all(math.isnan(row["rhat"]) for row in found.table.values())
+    assert "one and the same answer" in found.verdict
+    assert "n_chains=4" in diagnose(stuck_posterior([[0, 0, 1]])).verdict
+
+
+def test_a_rare_excursion_of_one_chain_is_no_alarm_but_a_long_one_is():
+    rng = np.random.default_rng(5)
+    for length, converged in ((20, True), (300, False)):
+        labels = np.zeros((4, 500, 5), dtype=int)
+        labels[2, 100 : 100 + length, 0] = 1
+        found = diagnose(Posterior(labels, traces={"alpha": rng.random((4, 500))}))
+        assert found.converged is converged
+        assert found.table["n_clusters"]["assessable"] is not converged
+
+
+def test_a_single_chain_is_compared_with_itself():
+    rng = np.random.default_rng(6)
+    good = diagnose(random_posterior(rng, 1, 400))
+    assert good.converged is True and "halves of the only chain" in good.verdict
+    drifting = random_posterior(rng, 1, 400, alpha=np.linspace(0, 9, 400)[None])
+    bad = diagnose(drifting)
+    assert bad.converged is False
+    assert "halves of the chain differ on alpha" in bad.verdict
+
+
+@pytest.mark.parametrize(("n_chains", "n_draws", "needed"), [(1, 7, "8"), (2, 3, "4")])
+def test_too_few_draws_are_not_assessed(n_chains, n_draws, needed):
+    found = diagnose(random_posterior(np.random.default_rng(7), n_chains, n_draws))
+    assert found.converged is None
+    assert f"({needed} per chain are needed)" in found.verdict
+
+
+def test_few_effective_draws_come_with_the_number_still_missing():
+    rng = np.random.default_rng(8)
+    trace = ar1(rng, 0.9, 4, 150)
+    halves = trace.reshape(4, 2, 75)
+    halves -= halves.mean(axis=2, keepdims=True)  # they agree, and still are few
+    halves /= halves.std(axis=2, keepdims=True)
+    found = diagnose(random_posterior(rng, 4, 150, alpha=trace))
+    ess = found.table["alpha"]["ess_bulk"]
+    assert ess < 100 and found.table["alpha"]["rhat"] < 1.05
+    assert found.converged is False
+    missing = math.ceil(150 * (100 / ess - 1))
+    assert f"alpha has only {ess:.0f} effective draws" in found.verdict
+    assert f"continue_fit({missing})" in found.verdict
+
+
+def test_shares_of_the_largest_clusters_are_cumulative():
+    labels = np.array([[[0, 0, 0, 1, 1, 2], [0, 1, 2, 3, 4, 5]] * 5] * 2)
+    table = diagnose(Posterior(labels)).table
+    assert [name for name in table if name.startswith("share")] == [
+        f"share_of_{t}_largest" for t in (1, 2, 3)
+    ]
+    assert table["share_of_1_largest"]["assessable"]
+    labels[:, ::2] = [0, 0, 0, 1, 2, 3]
+    labels[:, 1::2] = [0, 0, 1, 1, 2, 3]
+    table = diagnose(Posterior(labels)).table
+    assert table["share_of_1_largest"]["assessable"]
+    assert not table["share_of_2_largest"]["assessable"]
+
+
+def test_pairs_are_few_fixed_and_can_be_chosen():
+    rng = np.random.default_rng(9)
+    names = [
+        [name for name in diagnose(random_posterior(rng, n_items=50)).table if "pair" in name]
+        for _ in range(2)
+    ]
+    assert len(names[0]) == 10 and names[0] == names[1]
+    assert "pair_1_4" in diagnose(random_posterior(rng), pairs=[(1, 4)]).table
+    single = Posterior(np.zeros((2, 9, 1), dtype=int))
+    assert diagnose(single).converged is None
+
+
+def test_particles_are_judged_by_their_weights():
+    rng = np.random.default_rng(10)
+    labels = rng.integers(2, size=(2, 400, 4))
+    assert diagnose(Posterior(labels)).converged is True
+    weights = rng.exponential(size=(2, 400))
+    assert diagnose(Posterior(labels, weights=weights)).converged is True
+    weights[:, 5:] *= 1e-9
+    found = diagnose(Posterior(labels, weights=weights))
+    assert found.converged is False
+    assert "raise n_particles" in found.verdict
+    weights[1] = 0.0
+    assert diagnose(Posterior(labels, weights=weights)).converged is False
+
+
+def test_a_trace_that_varies_in_the_middle_draw_alone_is_not_assessable():
+    rng = np.random.default_rng(13)
+    trace = np.zeros((2, 5))
+    trace[:, 2] = 1.0
+    found = diagnose(random_posterior(rng, 2, 5, alpha=trace))
+    assert not found.table["alpha"]["assessable"]
+
+
+def test_infinite_log_posteriors_are_not_assessable():
+    rng = np.random.default_rng(11)
+    trace = rng.normal(size=(4, 200))
+    trace[0, 0] = -math.inf
+    found = diagnose(random_posterior(rng, log_posterior=trace))
+    assert not found.table["log_posterior"]["assessable"]
+    assert found.converged is True
+
+
+def test_text_and_html_show_every_scalar_and_sum_up_the_pairs():
+    rng = np.random.default_rng(12)
+    found = diagnose(
+        random_posterior(rng, **{"a<b": rng.random((4, 200)), "fixed": np.ones((4, 200))})
+    )
+    text, page = str(found), found._repr_html_()
+    lines = text.splitlines()
+    assert lines[-1] == found.verdict
+    assert len({len(line) for line in lines[:-1]}) == 1
+    assert f"{found.table['n_clusters']['rhat']:.3f}" in text
+    assert next(line for line in lines if line.startswith("fixed")).split() == ["fixed", *"----"]
+    assert "worst of 10 pairs" in text and "pair_0_1" not in text
+    assert "<td>a&lt;b</td>" in page and found.verdict in page
+
+
+def test_arviz_stats_is_imported_only_when_it_is_needed():
+    code = "import sys, bnpcluster.diagnostics; sys.exit('arviz_stats' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

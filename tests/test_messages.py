@@ -1,0 +1,108 @@
+"""What a newcomer does wrong is answered in one sentence that says what to do."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from bnpcluster import BNPMixture, DPMixture
+from bnpcluster.likelihoods import NormalInverseWishart
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+X = np.random.default_rng(0).normal(size=(12, 2))
+QUICK = {"n_draws": 4, "n_warmup": 2, "n_chains": 2}
+
+
+def fit(data=X, **parameters):
+    return DPMixture(**{**QUICK, **parameters}).fit(data)
+
+
+def spoilt(value):
+    bad = X.copy()
+    bad[3, 1] = value
+    return bad
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (spoilt(np.nan), "contains NaN"),
+        (spoilt(np.inf), "contains infinity"),
+        (np.array([["red", "blue"], ["red", "red"]]), "contains text.*OrdinalEncoder"),
+        (scipy.sparse.csr_array(X), "Sparse data was passed"),
+        (X[:1], "1 sample"),
+        (np.ones((8, 2)), "All rows are equal.*VarianceThreshold"),
+        (np.column_stack([X, np.full(12, 3.0)]), r"Constant column \(column 2\).*VarianceThreshold"),
+        (X[:, 0], "Reshape your data"),
+    ],
+)
+def test_bad_data(data, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        fit(data)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"sampler": "gibs"}, "Unknown sampler 'gibs'. Did you mean 'gibbs'"),
+        ({"likelihood": "NIW"}, "Did you mean 'niw'"),
+        ({"likelihood": "gauss"}, "Available: 'niw'"),
+        ({"likelihood": NormalInverseWishart}, r"write NormalInverseWishart\(\)"),
+        ({"likelihood": 3}, "likelihood must be one of 'niw'"),
+        ({"alpha": -1.0}, "alpha must be positive"),
+        ({"alpha": "large"}, "alpha must be a positive number"),
+        ({"n_particles": 20}, "n_particles=20 was given, but sampler 'gibbs' has no particles"),
+        ({"n_draws": 0}, "n_draws must be at least 1"),
+        ({"n_draws": 2.5}, "n_draws must be an integer"),
+        ({"n_warmup": -1}, "n_warmup must be at least 0"),
+        ({"thin": 0}, "thin must be at least 1"),
+        ({"n_chains": 0}, "n_chains must be at least 1"),
+        ({"init": "random"}, "init must be one of auto, one"),
+        ({"init": [0, 1]}, r"of shape \(12,\) for all chains"),
+        ({"init": np.zeros(12)}, "integer labels"),
+        ({"point_estimate": "mode"}, "Unknown point_estimate 'mode'"),
+        ({"random_state": "seed"}, "random_state must be None, an integer"),
+        ({"random_state": -3}, "random_state must not be negative"),
+        ({"max_time": -1.0}, "max_time must be"),
+        ({"max_time": "long"}, "max_time must be"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        fit(**parameters)
+
+
+def test_misspelt_prior():
+    with pytest.raises(ValueError, match="Unknown prior 'dirichlet'.*Available: 'dp'"):
+        BNPMixture(prior="dirichlet", **QUICK).fit(X)
+
+
+def test_checkpoint_must_be_a_directory(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("something")
+    with pytest.raises(ValueError, match="must be a directory"):
+        fit(checkpoint=file)
+
+
+@pytest.mark.parametrize("likelihood", ["niw", "nig"])
+@pytest.mark.parametrize("kind", ["twelve orders", "collinear", "wide", "offset", "outlier"])
+def test_hostile_numbers_give_finite_results(kind, likelihood):
+    rng = np.random.default_rng(0)
+    data = {
+        "twelve orders": X * [1e-6, 1e6],
+        "collinear": np.column_stack([X, X @ [1.0, -2.0], X[:, 0]]),
+        "wide": rng.normal(size=(8, 40)),
+        "offset": np.column_stack([X + 1e8, X[:, 0] - 1e8]),
+        "outlier": np.vstack([X, [1e7, -1e7]]),
+    }[kind]
+    with np.errstate(all="raise", under="ignore"):
+        model = fit(data, likelihood=likelihood, n_draws=30, n_warmup=20, random_state=0)
+    assert np.isfinite(model.score_samples(data)).all()
+    assert np.isfinite(model.posterior_.log_posterior).all()
+    np.testing.assert_allclose(model.predict_proba(data * 3).sum(axis=1), 1.0)
+
+
+def test_far_rows_are_novel_but_have_probabilities(fitted):
+    far = np.array([[1e150, -1e150], [50.0, -50.0]])
+    assert (fitted.novelty(far) > 0.99).all()
+    np.testing.assert_allclose(fitted.predict_proba(far).sum(axis=1), 1.0)
+    assert (fitted.score_samples(far) < -10).all()

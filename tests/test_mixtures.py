@@ -1,0 +1,323 @@
+"""The estimators' own interface, beyond what scikit-learn checks."""
+
+import copy
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from bnpcluster import BNPMixture, DPMixture
+from bnpcluster.likelihoods import NormalInverseGamma
+from bnpcluster.priors import DirichletProcess
+from bnpcluster.samplers import Gibbs
+from bnpcluster.testing import exact_posterior
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+QUICK = {"n_draws": 40, "n_warmup": 60, "random_state": 0}
+
+
+def same_draws(one, other):
+    assert one.posterior_.labels.dtype == other.posterior_.labels.dtype
+    np.testing.assert_array_equal(one.posterior_.labels, other.posterior_.labels)
+    for name, trace in one.posterior_.traces.items():
+        np.testing.assert_array_equal(trace, other.posterior_.traces[name])
+
+
+def test_finds_the_clusters(fitted, blobs):
+    X, labels = blobs
+    assert fitted.n_clusters_ == 3
+    assert adjusted_rand_score(labels, fitted.labels_) == 1.0
+    assert fitted.converged_
+    assert not fitted.interrupted_
+    assert fitted.n_iter_ == 1200
+    assert fitted.n_clusters_posterior_[3] > 0.5
+    assert sum(fitted.n_clusters_posterior_.values()) == pytest.approx(1.0)
+
+
+def test_labels_are_ordered_by_size_then_first_row(blobs):
+    X, labels = blobs
+    X = np.vstack([X[labels == 1][:4], X[labels == 0][:9], X[labels == 2][:9]])
+    model = DPMixture(**QUICK).fit(X)
+    assert model.labels_.tolist() == [2] * 4 + [0] * 9 + [1] * 9
+
+
+def test_fit_predict_equals_labels(blobs):
+    model = DPMixture(**QUICK)
+    np.testing.assert_array_equal(model.fit_predict(blobs[0]), model.labels_)
+
+
+def test_methods_agree_with_one_another(fitted, blobs):
+    X = blobs[0]
+    probabilities = fitted.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(fitted.predict(X), probabilities.argmax(axis=1))
+    np.testing.assert_array_equal(fitted.transform(X), probabilities)
+    assert list(fitted.get_feature_names_out()) == ["dpmixture0", "dpmixture1", "dpmixture2"]
+    assert fitted.score(X) == pytest.approx(fitted.score_samples(X).mean())
+    assert fitted.novelty(X).max() < 0.1 < fitted.novelty([[9.0, -9.0]])[0]
+
+
+def test_coclustering_is_lazy_and_right(fitted):
+    draws = fitted.posterior_.labels.reshape(-1, 60)
+    dense = np.mean(draws[:, :, None] == draws[:, None, :], axis=0)
+    np.testing.assert_allclose(np.asarray(fitted.coclustering_), dense)
+    np.testing.assert_allclose(fitted.coclustering_[3:9, 40], dense[3:9, 40])
+    assert fitted.coclustering_.shape == (60, 60)
+
+
+def test_samples_look_like_the_data(fitted, blobs):
+    new = fitted.sample(500, random_state=1)
+    assert new.shape == (500, 2)
+    np.testing.assert_array_equal(new, fitted.sample(500, random_state=1))
+    counts = np.bincount(fitted.predict(new), minlength=3)
+    assert (counts > 120).all()
+    assert abs(np.median(new)) < 0.5
+
+
+@pytest.mark.parametrize("alpha", [1.0, "auto", (2.0, 4.0)])
+def test_posterior_is_the_enumerated_one(alpha):
+    """The whole chain, hyper-parameter updates included, against the exact posterior."""
+    X = np.array([[-1.0], [-0.8], [0.1], [1.2], [0.9]])
+    model = DPMixture(
+        alpha=alpha, likelihood="nig", n_draws=5000, n_warmup=50, random_state=1
+    ).fit(X)
+    prior = DirichletProcess(alpha)
+    values = [alpha]
+    if alpha != 1.0:
+        rng = np.random.default_rng(0)
+        values = [prior.draw(rng)["alpha"] for _ in range(400)]
+    exact = [exact_posterior(X, NormalInverseGamma(), DirichletProcess(a)) for a in values]
+    evidence = np.exp([e.log_evidence for e in exact])
+    expected = np.einsum("a,aij->ij", evidence, [e.coclustering() for e in exact])
+    tolerance = 0.02 if alpha == 1.0 else 0.04  # the second is Monte Carlo over alpha, too
+    np.testing.assert_allclose(
+        np.asarray(model.coclustering_), expected / evidence.sum(), atol=tolerance
+    )
+    assert ("alpha" in model.posterior_.traces) == (alpha != 1.0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_n_jobs_changes_no_bit(blobs, n_jobs):
+    one = DPMixture(**QUICK).fit(blobs[0])
+    same_draws(one, DPMixture(n_jobs=n_jobs, **QUICK).fit(blobs[0]))
+
+
+def test_processes_change_no_bit(blobs):
+    from joblib import parallel_config
+
+    with parallel_config(backend="loky", n_jobs=2):
+        other = DPMixture(**QUICK).fit(blobs[0])
+    same_draws(DPMixture(**QUICK).fit(blobs[0]), other)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: 7, lambda: np.random.RandomState(7), lambda: np.random.default_rng(7)]
+)
+def test_random_states(blobs, make):
+    quick = {**QUICK, "n_draws": 5, "n_warmup": 5}
+    one, two = (DPMixture(**{**quick, "random_state": make()}).fit(blobs[0]) for _ in range(2))
+    same_draws(one, two)
+
+
+def test_continue_fit_appends(blobs):
+    model = DPMixture(**QUICK).fit(blobs[0])
+    before = model.posterior_.labels.copy()
+    model.continue_fit(30)
+    assert model.posterior_.n_draws == 70
+    assert model.n_iter_ == 130
+    np.testing.assert_array_equal(model.posterior_.labels[:, :40], before)
+    assert model.posterior_.log_posterior.shape == (4, 70)
+
+
+def test_continue_fit_at_a_boundary_is_one_long_fit(blobs):
+    model = DPMixture(**QUICK).fit(blobs[0]).continue_fit(40)
+    same_draws(model, DPMixture(**{**QUICK, "n_draws": 80}).fit(blobs[0]))
+
+
+def test_warm_start_goes_on_from_the_last_states(blobs):
+    X = blobs[0]
+    parameters = {**QUICK, "n_draws": 1, "n_warmup": 0, "init": "one", "warm_start": True}
+    model = DPMixture(**parameters)
+    model.fit(X)
+    first = model.posterior_.log_posterior.mean()
+    for _ in range(30):
+        model.fit(X)
+    assert model.posterior_.log_posterior.mean() > first
+    assert model.n_iter_ == 1
+    model.fit(X[:30])  # another number of rows: a fresh start
+    assert model.posterior_.n_items == 30
+
+
+@pytest.mark.parametrize("init", ["one", "singletons", "prior", "kmeans", "auto"])
+def test_inits(blobs, init):
+    model = DPMixture(init=init, n_draws=5, n_warmup=300, random_state=0).fit(blobs[0])
+    assert model.n_clusters_ >= 3
+
+
+def test_init_by_labels(blobs):
+    X, labels = blobs
+    rows = np.stack([labels, labels * 0, np.arange(60), labels + 5])
+    for init in (labels, rows, rows.tolist()):
+        DPMixture(init=init, n_draws=2, n_warmup=0, random_state=0).fit(X)
+
+
+def test_auto_starts_differ_between_chains(blobs):
+    from bnpcluster._starts import starts
+
+    rngs = [np.random.default_rng(c) for c in range(4)]
+    rows = starts("auto", blobs[0], NormalInverseGamma(), DirichletProcess(1.0), rngs)
+    assert len({row.tobytes() for row in rows}) == 4
+
+
+@pytest.mark.parametrize("point_estimate", ["vi", "binder", "map"])
+def test_point_estimates(blobs, point_estimate):
+    X, labels = blobs
+    model = DPMixture(point_estimate=point_estimate, **QUICK).fit(X)
+    assert adjusted_rand_score(labels, model.labels_) > 0.95
+    np.testing.assert_array_equal(
+        model.labels_, model.posterior_.point_estimate(point_estimate)
+    )
+
+
+def test_max_time_keeps_what_there_is(blobs):
+    begin = time.perf_counter()
+    model = DPMixture(n_draws=10**6, n_warmup=20, max_time=0.5, random_state=0)
+    model.fit(blobs[0])
+    assert time.perf_counter() - begin < 20
+    assert 1 < model.posterior_.n_draws < 10**6
+    assert not model.interrupted_
+
+
+def test_max_time_before_the_end_of_warm_up(blobs):
+    model = DPMixture(n_draws=10, n_warmup=10**7, max_time=0.2, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="before warm-up was over.*raise max_time"):
+        model.fit(blobs[0])
+    assert model.posterior_.labels.shape == (4, 1, 60)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interrupt_returns_a_fitted_estimator(blobs, n_jobs):
+    handler = signal.getsignal(signal.SIGINT)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    model = DPMixture(n_draws=10**7, n_warmup=10, n_jobs=n_jobs, random_state=0)
+    timer.start()
+    model.fit(blobs[0])
+    assert model.interrupted_
+    assert len(model.predict(blobs[0])) == 60
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_checkpoint_resumes_bit_for_bit(blobs, tmp_path, monkeypatch):
+    X = blobs[0]
+    parameters = {"n_draws": 150, "n_warmup": 50, "random_state": 0, "thin": 2}
+    whole = DPMixture(**parameters).fit(X)
+    # A fit that dies after its second save, then one that finds what was saved.
+    monkeypatch.setattr("bnpcluster._checkpoint.EVERY", 0.0)
+    from bnpcluster._checkpoint import Checkpoint
+
+    save, saved = Checkpoint.save, []
+
+    def dies(self, chains, force=False):
+        save(self, chains, force)
+        saved.append(chains[0].iteration)
+        if len(saved) == 2:
+            raise KeyError("the machine stopped")
+
+    monkeypatch.setattr(Checkpoint, "save", dies)
+    with pytest.raises(KeyError):
+        DPMixture(checkpoint=tmp_path, **parameters).fit(X)
+    monkeypatch.setattr(Checkpoint, "save", save)
+    assert 0 < saved[-1] < 350
+    resumed = DPMixture(checkpoint=tmp_path, **parameters).fit(X)
+    same_draws(whole, resumed)
+    assert resumed.n_iter_ == 350
+    same_draws(whole, DPMixture(checkpoint=tmp_path, **parameters).fit(X))  # nothing left to do
+    other = DPMixture(checkpoint=tmp_path, **{**parameters, "random_state": 1}).fit(X)
+    assert not np.array_equal(other.posterior_.labels, whole.posterior_.labels)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_spoilt_checkpoint_is_refused_and_left_alone(blobs, tmp_path):
+    parameters = {"n_draws": 5, "n_warmup": 5, "random_state": 0, "checkpoint": tmp_path}
+    DPMixture(**parameters).fit(blobs[0])
+    (file,) = tmp_path.iterdir()
+    for content in (b"", file.read_bytes()[:200], b"not a checkpoint"):
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match="cannot be read.*Move it away"):
+            DPMixture(**parameters).fit(blobs[0])
+        assert file.read_bytes() == content
+
+
+def test_objects_instead_of_names(blobs):
+    by_name = DPMixture(alpha=1.0, likelihood="nig", sampler="gibbs", **QUICK).fit(blobs[0])
+    likelihood, sampler, prior = NormalInverseGamma(), Gibbs(), DirichletProcess(1.0)
+    by_object = BNPMixture(prior=prior, likelihood=likelihood, sampler=sampler, **QUICK)
+    same_draws(by_name, by_object.fit(blobs[0]))
+
+
+def test_parameters_are_stored_untouched_and_fit_leaves_them_alone(blobs):
+    likelihood = NormalInverseGamma(kappa=0.2)
+    model = DPMixture(likelihood=likelihood, **QUICK)
+    before = copy.deepcopy(model.get_params())
+    model.fit(blobs[0])
+    assert model.likelihood is likelihood
+    assert repr(model.get_params()) == repr(before)
+
+
+@pytest.mark.parametrize("likelihood", ["niw", "nig"])
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_units_and_offsets_do_not_matter(likelihood, d):
+    rng = np.random.default_rng(3)
+    X = np.vstack([rng.normal(c, 0.2, (15, d)) for c in (0, 2)])
+    scale, offset = np.ones(d), np.zeros(d)
+    scale[0], offset[-1] = 1000.0, 1e6
+    one = DPMixture(likelihood=likelihood, **QUICK).fit(X)
+    other = DPMixture(likelihood=likelihood, **QUICK).fit(X * scale + offset)
+    np.testing.assert_array_equal(one.posterior_.labels, other.posterior_.labels)
+    shift = one.score_samples(X) - other.score_samples(X * scale + offset)
+    np.testing.assert_allclose(shift, np.log(1000.0), atol=1e-6)
+
+
+def test_report_says_what_was_found(fitted):
+    text = str(fitted.report())
+    for part in ("DPMixture", "60 rows, 2 columns", "3 in the point estimate", "alpha", "agree"):
+        assert part in text
+    assert fitted.diagnostics_.verdict in text
+    assert "<table" in fitted.report()._repr_html_()
+
+
+def test_verbose_prints_progress(blobs, capsys):
+    DPMixture(verbose=1, **QUICK).fit(blobs[0])
+    assert "iteration 100/100" in capsys.readouterr().out
+    DPMixture(**QUICK).fit(blobs[0])
+    assert capsys.readouterr().out == ""
+
+
+def test_pickled_models_predict_the_same(fitted, blobs):
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict_proba(blobs[0]), fitted.predict_proba(blobs[0]))
+    same_draws(fitted, again)
+
+
+def test_sampler_stats(fitted):
+    assert fitted.sampler_stats_["sweeps"] == [1200] * 4
+    assert fitted.sampler_stats_["iterations"] == [1200] * 4
+    assert all(s > 0 for s in fitted.sampler_stats_["seconds"])
+
+
+def test_one_kernel_serves_all_priors(blobs):
+    """Priors are data: fixed or sampled alpha compiles nothing new."""
+    from bnpcluster.samplers.gibbs import sweep
+
+    if not hasattr(sweep, "signatures"):
+        return  # interpreted: there is nothing to count
+    DPMixture(alpha=1.0, **QUICK).fit(blobs[0])
+    before = len(sweep.signatures)
+    DPMixture(alpha="auto", **QUICK).fit(blobs[0])
+    assert len(sweep.signatures) == before

@@ -1,0 +1,114 @@
+"""The posterior predictive, exact against enumeration."""
+
+import numpy as np
+import pytest
+
+from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma
+from bnpcluster.posterior import Posterior
+from bnpcluster.prediction import Fitted, predict, sample, urn_weights
+from bnpcluster.priors import PRIORS, DirichletProcess
+from bnpcluster.testing import enumerated
+
+LIKELIHOOD_EXAMPLES = [
+    pytest.param(likelihood, X, id=f"{name}-{j}")
+    for name, cls in LIKELIHOODS.items()
+    for j, (likelihood, X) in enumerate(cls.examples(np.random.default_rng(7)))
+]
+PRIOR_EXAMPLES = [
+    pytest.param(prior, id=f"{name}-{j}")
+    for name, cls in PRIORS.items()
+    for j, prior in enumerate(cls.examples())
+]
+
+
+def exactly_fitted(likelihood, prior, X, n):
+    """A fit of the first n rows whose draws are all partitions, weighted by the posterior."""
+    bound = likelihood.bind(X[:n])
+    exact = enumerated(bound, prior, n)
+    traces = {name: np.full((1, len(exact.partitions)), prior.values[name])
+              for name in prior.sampled}
+    posterior = Posterior(
+        exact.partitions[None], weights=exact.probabilities[None], traces=traces
+    )
+    estimate = exact.partitions[np.argmax(exact.probabilities)]
+    log_urn = urn_weights(prior, posterior)
+    return Fitted(likelihood, bound, posterior, log_urn, estimate), exact
+
+
+def against_enumeration(likelihood, prior, X):
+    """Compare with the posterior of one item more: its evidence, and where the item sits in it."""
+    n = 4
+    fitted, exact = exactly_fitted(likelihood, prior, X, n)
+    prediction = predict(fitted, X[n:])
+    n_clusters = fitted.estimate.max() + 1
+    for row in range(len(X) - n):
+        every = likelihood.rows(fitted.bound, X[[*range(n), n + row]])
+        longer = enumerated(every, prior, n + 1)
+        evidence = longer.log_evidence - exact.log_evidence
+        assert prediction.log_density[row] == pytest.approx(evidence, abs=1e-9)
+        density = np.exp(longer.log_joint - longer.log_evidence)
+        # p(c | x) averages over draws of the first n items, so it weighs each by its posterior.
+        novelty, membership = 0.0, np.zeros(n_clusters)
+        for probability, labels in zip(exact.probabilities, exact.partitions, strict=True):
+            same = np.all(longer.partitions[:, :n] == labels, axis=1)
+            law = density[same] / density[same].sum()
+            for p, k in zip(law, longer.partitions[same, n], strict=True):
+                if k > labels.max():
+                    novelty += probability * p
+                else:
+                    shares = np.bincount(fitted.estimate[labels == k], minlength=n_clusters)
+                    membership += probability * p * shares / shares.sum()
+        assert prediction.novelty[row] == pytest.approx(novelty, abs=1e-9)
+        np.testing.assert_allclose(prediction.membership[row], membership, atol=1e-9)
+
+
+@pytest.mark.parametrize(("likelihood", "X"), LIKELIHOOD_EXAMPLES)
+def test_exact_for_every_likelihood(likelihood, X):
+    against_enumeration(likelihood, DirichletProcess(0.8), X)
+
+
+@pytest.mark.parametrize("prior", PRIOR_EXAMPLES)
+def test_exact_for_every_prior(prior):
+    X = np.array([[-1.0], [-0.7], [1.2], [0.9], [0.3], [8.0]])
+    against_enumeration(NormalInverseGamma(), prior, X)
+
+
+def test_every_draw_has_its_own_hyper_parameters():
+    X = np.array([[-1.0], [-0.7], [1.2], [0.9], [0.3]])
+    bound = NormalInverseGamma().bind(X[:4])
+    labels = np.array([[[0, 0, 1, 1], [0, 0, 1, 1]]])
+    alphas = np.array([[0.1, 9.0]])
+
+    def predicted(prior, posterior):
+        log_urn = urn_weights(prior, posterior)
+        return predict(
+            Fitted(NormalInverseGamma(), bound, posterior, log_urn, labels[0, 0]), X[4:]
+        )
+
+    both = predicted(DirichletProcess(), Posterior(labels, traces={"alpha": alphas}))
+    single = [predicted(DirichletProcess(a), Posterior(labels[:, :1])) for a in alphas[0]]
+    mean = np.mean([np.exp(p.log_density) for p in single], axis=0)
+    np.testing.assert_allclose(np.exp(both.log_density), mean)
+    np.testing.assert_allclose(both.novelty, np.mean([p.novelty for p in single], axis=0))
+
+
+def test_rows_are_predicted_one_by_one_and_in_chunks(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    fitted, _ = exactly_fitted(LIKELIHOODS["niw"](), DirichletProcess(1.0), X, 5)
+    whole = predict(fitted, X)
+    monkeypatch.setattr("bnpcluster.prediction.CHUNK", 5)
+    for one, other in zip(predict(fitted, X), whole, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_samples_come_from_the_predictive():
+    X = np.array([[-3.0], [-2.9], [-3.1], [2.0], [2.1]])
+    fitted, _ = exactly_fitted(NormalInverseGamma(), DirichletProcess(1.0), X, 5)
+    draws = sample(fitted, 4000, np.random.default_rng(0))[:, 0]
+    grid = np.linspace(-30, 30, 6001)
+    density = np.exp(predict(fitted, grid[:, None]).log_density)
+    cells = np.add.reduceat(density[:-1] * np.diff(grid), np.arange(0, 6000, 200))
+    counts = np.histogram(draws, grid[::200])[0]
+    large = cells * 4000 > 5
+    statistic = ((counts - 4000 * cells)[large] ** 2 / (4000 * cells[large])).sum()
+    assert statistic < 3 * large.sum() + 10
