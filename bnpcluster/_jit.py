@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
+import pickle
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -106,7 +107,14 @@ class _StampedCache(FunctionCache):
 
     def load_overload(self, sig, target_context):
         place = self._for(sig)
-        return place.load_overload(sig, target_context) if place else None
+        if place is None:
+            return None
+        try:
+            return place.load_overload(sig, target_context)
+        except (ImportError, AttributeError, EOFError, pickle.UnpicklingError):
+            # The index names a class that is gone, as after an upgrade: begin a new one.
+            place.flush()
+            return None
 
     def save_overload(self, sig, data):
         place = self._for(sig)

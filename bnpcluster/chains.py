@@ -76,12 +76,12 @@ class Chain:
 
     def keep(self, state: State) -> None:
         """Append the state to the draws."""
-        small = np.min_scalar_type(max(state.n_blocks - 1, 0))
+        n_blocks, values = state.n_blocks, state.prior.values
+        small = np.uint8 if n_blocks <= 256 else np.uint16 if n_blocks <= 65_536 else np.uint32
         self.draws.append(state.labels.astype(small))
-        values = {name: state.prior.values[name] for name in state.prior.sampled}
-        self.traces.append(
-            {"n_clusters": state.n_blocks, "log_posterior": state.log_joint(), **values}
-        )
+        traces = {name: values[name] for name in state.prior.sampled}
+        traces["n_clusters"], traces["log_posterior"] = n_blocks, state.log_joint()
+        self.traces.append(traces)
 
 
 def advance(

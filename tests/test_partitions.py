@@ -288,8 +288,8 @@ def test_a_large_dense_matrix_is_refused_before_it_is_allocated():
 
 
 def test_the_search_needs_no_matrix_of_all_pairs():
-    rng, n = np.random.default_rng(16), 2000
-    draws = noisy_draws(rng, 4, n, 3, 0.1).astype(np.uint8)
+    rng, n = np.random.default_rng(16), 1000
+    draws = noisy_draws(rng, 3, n, 3, 0.1).astype(np.uint8)
     point_estimate(draws[:, :20])
     tracemalloc.start()
     estimate = point_estimate(draws)

@@ -1,13 +1,27 @@
 """Conjugate likelihoods: the law of the data within a cluster, its parameters integrated out."""
 
 from bnpcluster.likelihoods.base import Likelihood
+from bnpcluster.likelihoods.bernoulli import Bernoulli
+from bnpcluster.likelihoods.categorical import Categorical
 from bnpcluster.likelihoods.normal_inverse_gamma import NormalInverseGamma
 from bnpcluster.likelihoods.normal_inverse_wishart import NormalInverseWishart
+from bnpcluster.likelihoods.poisson import Poisson
 
 LIKELIHOODS: dict[str, type[Likelihood]] = {
     "niw": NormalInverseWishart,
     "nig": NormalInverseGamma,
+    "bernoulli": Bernoulli,
+    "categorical": Categorical,
+    "poisson": Poisson,
 }
 """Names for `likelihood=`, in the order they are listed to users."""
 
-__all__ = ["LIKELIHOODS", "Likelihood", "NormalInverseGamma", "NormalInverseWishart"]
+__all__ = [
+    "LIKELIHOODS",
+    "Bernoulli",
+    "Categorical",
+    "Likelihood",
+    "NormalInverseGamma",
+    "NormalInverseWishart",
+    "Poisson",
+]

