@@ -75,15 +75,15 @@ class Checkpoint:
                 ]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(
-                f"The checkpoint {str(self.path)!r} cannot be read ({error}); it was left as it is. "
-                "Move it away to start afresh."
+                f"The checkpoint {str(self.path)!r} cannot be read ({error}); it was left as it "
+                "is. Move it away to start afresh."
             ) from error
 
     def save(self, chains: list[Chain], force: bool = False) -> None:
         """Save the chains if the last time is long enough ago, or `force`."""
         if not force and time.monotonic() - self.saved < EVERY:
             return
-        arrays = {"n_chains": np.array(len(chains))}
+        arrays: dict[str, Any] = {"n_chains": np.array(len(chains))}
         for c, chain in enumerate(chains):
             arrays.update({f"{name}_{c}": array for name, array in frozen(chain).items()})
         temporary = self.path.with_suffix(".tmp")

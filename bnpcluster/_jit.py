@@ -30,12 +30,17 @@ from numba.extending import overload
 CACHE = os.environ.get("BNPCLUSTER_NUMBA_CACHE", "1") != "0"
 """Whether compiled kernels are kept on disk (set BNPCLUSTER_NUMBA_CACHE=0 to turn it off)."""
 
+DISABLED = bool(getattr(numba.config, "DISABLE_JIT", 0))
+"""Whether kernels run as plain Python (NUMBA_DISABLE_JIT=1)."""
+
 KERNELS: list[Any] = []
 """All compiled functions, so that tests can count compilations."""
 
 _PACKAGE = Path(__file__).parent
 # numpy's error model: a division by zero gives inf, and no test for it stops vectorisation.
-_OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
+# Without reference counting (_nrt) a kernel cannot allocate, and never touches the counts of the
+# arrays it is passed, which would cost more than the arithmetic.
+_OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
 
 
 @cache
@@ -92,7 +97,7 @@ class _StampedCache(FunctionCache):
     def _index_key(self, sig, codegen):
         return (*super()._index_key(sig, codegen), _digest_of_package())
 
-    def _for(self, sig: Any) -> FunctionCache | None:
+    def _for(self, sig: Any) -> Any:
         """The cache for a signature: this one, another one, or none."""
         outside = _outside(sig)
         if not outside:
@@ -135,8 +140,8 @@ def kernel(
     if function is None:
         return lambda f: kernel(f, inline=inline, reassociate=reassociate)
     fastmath = {"reassoc", "contract"} if reassociate else False
-    dispatcher = numba.njit(function, fastmath=fastmath, forceinline=inline, **_OPTIONS)
-    if CACHE and not numba.config.DISABLE_JIT:
+    dispatcher: Any = numba.njit(function, fastmath=fastmath, forceinline=inline, **_OPTIONS)
+    if CACHE and not DISABLED:
         dispatcher._cache = _StampedCache(function)
     KERNELS.append(dispatcher)
     return dispatcher

@@ -34,9 +34,7 @@ NOT_IDENTITY = ("n_jobs", "verbose", "checkpoint", "max_time", "warm_start", "po
 ESTIMATES = ("vi", "binder", "map")
 
 
-class Mixture(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
-):
+class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Base class of the mixtures. A subclass has a constructor and a method `_prior`."""
 
     def _prior(self) -> Prior:
@@ -120,8 +118,9 @@ class Mixture(
                 )
             sampler.set_params(n_particles=self.n_particles)
         if self.point_estimate not in ESTIMATES:
-            names = dict.fromkeys(ESTIMATES)
-            raise ValueError(_resolve.unknown("point_estimate", str(self.point_estimate), names))
+            raise ValueError(
+                _resolve.unknown("point_estimate", str(self.point_estimate), ESTIMATES)
+            )
         return likelihood, prior, sampler
 
     def _checkpoint(self, X: np.ndarray) -> Checkpoint | None:
@@ -220,9 +219,7 @@ class Mixture(
 
     def _fitted(self) -> Fitted:
         check_is_fitted(self)
-        return Fitted(
-            self._likelihood, self._bound, self.posterior_, self._log_urn, self.labels_
-        )
+        return Fitted(self._likelihood, self._bound, self.posterior_, self._log_urn, self.labels_)
 
     def _predicted(self, X: Any) -> Prediction:
         check_is_fitted(self)

@@ -100,7 +100,7 @@ def log_weights(lik, i, own, beta, slack, partition):
     provably lie more than `slack` below the reference may be. On return all blocks are as before.
     """
     log_prior, scores = partition.log_prior, partition.scores
-    empty = partition.count[0]
+    empty = partition.n_blocks[0]
     log_predictive_all(lik, i, 0, empty + 1, scores)
     first = empty
     if own >= 0 and log_prior[own] > -math.inf:
@@ -131,7 +131,7 @@ def listed_above(lik, i, own, beta, slack, partition):
 
     Only slots whose bound is within `slack` of the reference are evaluated.
     """
-    log_prior, bound, empty = partition.log_prior, partition.scores, partition.count[0]
+    log_prior, bound, empty = partition.log_prior, partition.scores, partition.n_blocks[0]
     count, floor, first = 0, -math.inf, empty
     if own >= 0 and log_prior[own] > -math.inf:
         first = own

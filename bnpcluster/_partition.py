@@ -45,14 +45,14 @@ class Partition(NamedTuple):
     ----------
     labels : ndarray of intp, one per item (-1: in no block)
     sizes : ndarray of intp, one per slot
-    count : ndarray of intp, shape (1,): the number of blocks K
+    n_blocks : ndarray of intp, shape (1,): the number of blocks K
     log_prior : ndarray: log W[m+1]/W[m] of a slot of m items, kept up to date
-    slots, weights, scores : ndarray: scratch of one choice (candidates, their log weights, all slots)
+    slots, weights, scores : ndarray: scratch of a choice (candidates, their log weights; all slots)
     """
 
     labels: np.ndarray
     sizes: np.ndarray
-    count: np.ndarray
+    n_blocks: np.ndarray
     log_prior: np.ndarray
     slots: np.ndarray
     weights: np.ndarray
@@ -65,7 +65,7 @@ def new_partition(n_items: int, capacity: int) -> Partition:
     return Partition(
         labels=np.full(n_items, -1, np.intp),
         sizes=np.zeros(capacity, np.intp),
-        count=np.zeros(1, np.intp),
+        n_blocks=np.zeros(1, np.intp),
         log_prior=np.full(width, -math.inf),
         slots=np.zeros(width, np.intp),
         weights=np.zeros(width),
@@ -79,7 +79,7 @@ def grown(partition: Partition, capacity: int) -> Partition:
     old = len(partition.sizes)
     larger.labels[:] = partition.labels
     larger.sizes[:old] = partition.sizes
-    larger.count[:] = partition.count
+    larger.n_blocks[:] = partition.n_blocks
     larger.log_prior[:old] = partition.log_prior[:old]
     return larger
 
@@ -87,7 +87,7 @@ def grown(partition: Partition, capacity: int) -> Partition:
 @kernel(inline=True)
 def full(partition):
     """Whether there is no room to open one more block and keep an empty slot after it."""
-    return partition.count[0] + 2 > len(partition.sizes)
+    return partition.n_blocks[0] + 2 > len(partition.sizes)
 
 
 @kernel
@@ -104,8 +104,8 @@ def resize(partition, log_w, k, change):
 @kernel
 def place(problem, partition, k, i):
     """Put item i into slot k; k = K opens a block."""
-    if k == partition.count[0]:
-        partition.count[0] = k + 1
+    if k == partition.n_blocks[0]:
+        partition.n_blocks[0] = k + 1
         clear(problem.likelihood, k + 1)
     add(problem.likelihood, k, i)
     partition.labels[i] = k
@@ -126,10 +126,10 @@ def displace(problem, partition, i):
 @kernel
 def move(problem, partition, i, k):
     """Put item i, in another slot or in none, into slot k; k = K opens a block."""
-    own, n_blocks = partition.labels[i], partition.count[0]
+    own, n_blocks = partition.labels[i], partition.n_blocks[0]
     if own >= 0:
         displace(problem, partition, i)
-        if partition.count[0] < n_blocks and k >= n_blocks - 1:
+        if partition.n_blocks[0] < n_blocks and k >= n_blocks - 1:
             k = own if k == n_blocks - 1 else k - 1  # the last block has just moved to `own`
     place(problem, partition, k, i)
 
@@ -137,8 +137,8 @@ def move(problem, partition, i, k):
 @kernel
 def close(problem, partition, k):
     """Give up the empty slot k: the last block moves there, so that slots stay compact."""
-    last = partition.count[0] - 1
-    partition.count[0] = last
+    last = partition.n_blocks[0] - 1
+    partition.n_blocks[0] = last
     if k == last:
         clear(problem.likelihood, k)
         return
@@ -177,6 +177,6 @@ def rebuild(problem, partition):
         labels[i] = k
         add(lik, k, i)
         sizes[k] += 1
-    partition.count[0] = n_blocks
+    partition.n_blocks[0] = n_blocks
     for k in range(n_blocks):
         resize(partition, problem.log_w, k, 0)

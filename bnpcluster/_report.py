@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bnpcluster.diagnostics import Diagnostics
+
 if TYPE_CHECKING:
     from bnpcluster._mixture import Mixture
 
@@ -26,7 +28,7 @@ class Report(NamedTuple):
     """
 
     found: dict[str, str]
-    diagnostics: object
+    diagnostics: Diagnostics
 
     @classmethod
     def of(cls, model: Mixture) -> Report:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,9 @@ def component(parameter: str, value: Any, registry: dict[str, type], base: type)
     return clone(value)
 
 
-def unknown(parameter: str, value: str, registry: dict[str, type]) -> str:
+def unknown(parameter: str, value: str, registry: Iterable[str]) -> str:
     """A sentence about a misspelt name."""
-    near = difflib.get_close_matches(value.lower(), registry, n=1)
+    near = difflib.get_close_matches(value.lower(), list(registry), n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"Unknown {parameter} {value!r}.{hint} Available: {', '.join(map(repr, registry))}."
 
@@ -66,6 +67,6 @@ def seconds(name: str, value: Any) -> float | None:
     """`value` as a positive number of seconds, or None."""
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not value > 0:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
         raise ValueError(f"{name} must be None or a positive number of seconds, got {value!r}.")
     return float(value)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+from scipy.cluster.vq import kmeans2, vq
 
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior
@@ -34,10 +36,10 @@ def starts(
     if init in ("auto", "kmeans"):
         features = likelihood.features(X)
         centres = CENTRES if init == "auto" else CENTRES[:1]
-        return [
-            _kmeans(features, centres[c % len(centres)], rng) for c, rng in enumerate(rngs)
-        ]
-    raise ValueError(f"init must be one of {', '.join(NAMES)}, or an array of labels; got {init!r}.")
+        return [_kmeans(features, centres[c % len(centres)], rng) for c, rng in enumerate(rngs)]
+    raise ValueError(
+        f"init must be one of {', '.join(NAMES)}, or an array of labels; got {init!r}."
+    )
 
 
 def _given(init: Any, n: int, n_chains: int) -> list[np.ndarray]:
@@ -53,12 +55,11 @@ def _given(init: Any, n: int, n_chains: int) -> list[np.ndarray]:
 
 def _kmeans(features: np.ndarray, n_centres: int, rng: np.random.Generator) -> np.ndarray:
     """k-means with too many centres, a few rounds: too fine a partition, for merges to mend."""
-    from sklearn.cluster import KMeans
-
     n = len(features)
     some = features[rng.choice(n, ROWS, replace=False)] if n > ROWS else features
     n_centres = min(n_centres, max(1, n // 10), len(np.unique(some, axis=0)))
-    seed = int(rng.integers(2**31))
-    kmeans = KMeans(n_centres, init="k-means++", n_init=1, max_iter=5, tol=0, random_state=seed)
-    labels = kmeans.fit(some).predict(features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # an empty cluster does no harm here
+        centres, _ = kmeans2(some, n_centres, iter=5, minit="++", seed=rng)
+    labels, _ = vq(features, centres)
     return np.unique(labels, return_inverse=True)[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from bnpcluster._jit import kernel
 from bnpcluster._ops import log_likelihood, padded
-from bnpcluster._partition import Partition, Problem, grown, new_partition, rebuild, resize
+from bnpcluster._partition import Problem, grown, new_partition, rebuild, resize
 
 LONGEST = 0.1  # seconds: kernel calls are cut so that a stop is noticed about this soon
 
@@ -70,7 +69,7 @@ class State:
     @property
     def n_blocks(self) -> int:
         """The number of blocks K."""
-        return int(self.partition.count[0])
+        return int(self.partition.n_blocks[0])
 
     @property
     def sizes(self) -> np.ndarray:
@@ -163,14 +162,14 @@ def grown_bound(bound: Any, capacity: int) -> Any:
 @kernel
 def retable(partition, log_w):
     """Recompute what depends on the table of the prior."""
-    for k in range(partition.count[0]):
+    for k in range(partition.n_blocks[0]):
         resize(partition, log_w, k, 0)
 
 
 @kernel
 def log_joint(problem, partition):
     """log V[K] + sum_b log W[n_b] + beta log p(data | partition)"""
-    n_blocks = partition.count[0]
+    n_blocks = partition.n_blocks[0]
     total = problem.log_v[n_blocks]
     for k in range(n_blocks):
         total += problem.log_w[partition.sizes[k]]

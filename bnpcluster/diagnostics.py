@@ -147,7 +147,7 @@ def autocorrelation_time(trace: ArrayLike) -> float:
     pairs = rho[0 : n - n % 2 : 2] + rho[1::2]
     negative = np.flatnonzero(pairs < 0)
     initial = np.minimum.accumulate(pairs[: negative[0]] if len(negative) else pairs)
-    return float(max(2 * initial.sum() - 1, 1 / math.log10(x.size + 1)))
+    return float(max(2 * initial.sum() - 1, 1 / math.log10(max(x.size, 10))))
 
 
 @kernel

@@ -9,6 +9,7 @@ from bnpcluster._docs import documented
 from bnpcluster._mixture import Mixture
 from bnpcluster.priors import PRIORS, DirichletProcess, Prior
 
+
 @documented
 class BNPMixture(Mixture):
     """Mixture with any Gibbs-type prior on partitions; the number of clusters is inferred.

@@ -84,7 +84,7 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     weights = fitted.posterior.weights.ravel()
     sums = (top, total, novelty, membership)
-    for some in _slices(len(labels), n * partition.count[0] + labels.shape[1]):
+    for some in _slices(len(labels), n * partition.n_blocks[0] + labels.shape[1]):
         draws = (labels[some], fitted.log_urn[some], weights[some])
         add_draws(bound, new, partition, draws, fitted.estimate, overlap, sums)
     return Prediction(top + np.log(total), novelty, membership)
@@ -119,7 +119,7 @@ def fill(bound, partition, labels, log_urn):
     n_blocks = 0
     for i in range(len(labels)):
         n_blocks = max(n_blocks, labels[i] + 1)
-    partition.count[0] = n_blocks
+    partition.n_blocks[0] = n_blocks
     for k in range(len(log_urn)):
         clear(bound, k)
         partition.sizes[k] = 0
@@ -143,7 +143,7 @@ def share_out(labels, estimate, overlap, sizes):
 def accumulate(new, partition, overlap, draw_weight, sums):
     """Add one draw to the sums of every row."""
     top, total, novelty, membership = sums
-    slots, weights, empty = partition.slots, partition.weights, partition.count[0]
+    slots, weights, empty = partition.slots, partition.weights, partition.n_blocks[0]
     for i in range(len(top)):
         count = log_weights(new, i, -1, 1.0, NEGLIGIBLE, partition)
         largest = weights[0]

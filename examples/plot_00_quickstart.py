@@ -14,8 +14,12 @@ import numpy as np
 from bnpcluster import DPMixture
 
 rng = np.random.default_rng(1)
-shapes = [(150, [0, 0], [1, 0.3]), (100, [4, 3], [0.4, 1.2]), (60, [-3, 4], [0.5, 0.5]),
-          (40, [3, -3], [0.8, 0.2])]
+shapes = [
+    (150, [0, 0], [1, 0.3]),
+    (100, [4, 3], [0.4, 1.2]),
+    (60, [-3, 4], [0.5, 0.5]),
+    (40, [3, -3], [0.8, 0.2]),
+]
 X = np.concatenate([rng.normal(centre, spread, (n, 2)) for n, centre, spread in shapes])
 
 # %%

@@ -8,8 +8,11 @@ from bnpcluster._mixture import Mixture
 
 # The checks fit pure noise, on which chains may well disagree.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-MIXTURES = [cls() for cls in vars(mixtures).values() if isinstance(cls, type)
-            and issubclass(cls, Mixture) and cls is not Mixture]
+MIXTURES = [
+    cls()
+    for cls in vars(mixtures).values()
+    if isinstance(cls, type) and issubclass(cls, Mixture) and cls is not Mixture
+]
 
 
 def test_every_mixture_is_checked():

@@ -31,7 +31,10 @@ def spoilt(value):
         (scipy.sparse.csr_array(X), "Sparse data was passed"),
         (X[:1], "1 sample"),
         (np.ones((8, 2)), "All rows are equal.*VarianceThreshold"),
-        (np.column_stack([X, np.full(12, 3.0)]), r"Constant column \(column 2\).*VarianceThreshold"),
+        (
+            np.column_stack([X, np.full(12, 3.0)]),
+            r"Constant column \(column 2\).*VarianceThreshold",
+        ),
         (X[:, 0], "Reshape your data"),
     ],
 )
@@ -72,7 +75,7 @@ def test_bad_parameters(parameters, message):
 
 
 def test_misspelt_prior():
-    with pytest.raises(ValueError, match="Unknown prior 'dirichlet'.*Available: 'dp'"):
+    with pytest.raises(ValueError, match=r"Unknown prior 'dirichlet'.*Available: 'dp'"):
         BNPMixture(prior="dirichlet", **QUICK).fit(X)
 
 

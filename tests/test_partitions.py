@@ -334,6 +334,24 @@ def test_the_credible_ball_of_equal_weights_counts_draws():
     assert "1 to 4 clusters" in str(ball)
 
 
+@pytest.mark.parametrize("n_draws", range(2, 40))
+def test_the_credible_ball_reaches_its_level_exactly_despite_rounding(n_draws):
+    draws = [[0, 0, 0, 0]] * (n_draws - 1) + [[0, 1, 2, 3]]
+    assert credible_ball(draws, draws[0], (n_draws - 1) / n_draws).radius == 0.0
+
+
+def test_the_starts_of_the_search_take_turns():
+    draws, n_blocks = _draws.canonical(np.random.default_rng(18).integers(4, size=(9, 20)))
+    search = _search.Search(draws, n_blocks, np.ones(9), "vi", np.random.default_rng(0))
+    starts = list(_search._starts(search, draws[:3], 6))
+    kinds = ["sequential" if s is None else len(set(s)) for s in starts]
+    central = [len(set(z)) for z in draws[:3]]
+    assert kinds[:3:2] == [central[0], 1]
+    assert kinds[1:8:4] == ["sequential", "sequential"]
+    assert kinds.count("sequential") == 3
+    assert len(kinds) == 4 + 6
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -25,11 +25,10 @@ def exactly_fitted(likelihood, prior, X, n):
     """A fit of the first n rows whose draws are all partitions, weighted by the posterior."""
     bound = likelihood.bind(X[:n])
     exact = enumerated(bound, prior, n)
-    traces = {name: np.full((1, len(exact.partitions)), prior.values[name])
-              for name in prior.sampled}
-    posterior = Posterior(
-        exact.partitions[None], weights=exact.probabilities[None], traces=traces
-    )
+    traces = {
+        name: np.full((1, len(exact.partitions)), prior.values[name]) for name in prior.sampled
+    }
+    posterior = Posterior(exact.partitions[None], weights=exact.probabilities[None], traces=traces)
     estimate = exact.partitions[np.argmax(exact.probabilities)]
     log_urn = urn_weights(prior, posterior)
     return Fitted(likelihood, bound, posterior, log_urn, estimate), exact
@@ -81,9 +80,7 @@ def test_every_draw_has_its_own_hyper_parameters():
 
     def predicted(prior, posterior):
         log_urn = urn_weights(prior, posterior)
-        return predict(
-            Fitted(NormalInverseGamma(), bound, posterior, log_urn, labels[0, 0]), X[4:]
-        )
+        return predict(Fitted(NormalInverseGamma(), bound, posterior, log_urn, labels[0, 0]), X[4:])
 
     both = predicted(DirichletProcess(), Posterior(labels, traces={"alpha": alphas}))
     single = [predicted(DirichletProcess(a), Posterior(labels[:, :1])) for a in alphas[0]]

@@ -263,5 +263,5 @@ def fill_bounds(lik, i, beta, log_prior, empty, bound):
 
 @log_weights.register(PoissonSlots)
 def _log_weights(lik, i, own, beta, slack, partition):
-    fill_bounds(lik, i, beta, partition.log_prior, partition.count[0], partition.scores)
+    fill_bounds(lik, i, beta, partition.log_prior, partition.n_blocks[0], partition.scores)
     return listed_above(lik, i, own, beta, slack, partition)

@@ -51,10 +51,13 @@ class InverseGammaColumns(NamedTuple):
     const: np.ndarray
     half_df: np.ndarray
 
-    slot_axis = {
-        **dict.fromkeys("size log_rate const half_df".split(), 0),
-        **dict.fromkeys("mean rate precision".split(), 1),
-    }
+    @property
+    def slot_axis(self):
+        """The arrays a chain owns, and the axis of the slots in each."""
+        return {
+            **dict.fromkeys("size log_rate const half_df".split(), 0),
+            **dict.fromkeys("mean rate precision".split(), 1),
+        }
 
 
 def bind_columns(Z, unit, mean, kappa, shape, rate, capacity):
@@ -216,5 +219,5 @@ def fill_bounds(lik, i, beta, log_prior, n_slots, bound):
 
 @log_weights.register(InverseGammaColumns)
 def _log_weights(lik, i, own, beta, slack, partition):
-    fill_bounds(lik, i, beta, partition.log_prior, partition.count[0] + 1, partition.scores)
+    fill_bounds(lik, i, beta, partition.log_prior, partition.n_blocks[0] + 1, partition.scores)
     return listed_above(lik, i, own, beta, slack, partition)

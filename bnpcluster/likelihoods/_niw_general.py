@@ -46,7 +46,10 @@ class GeneralNIW(NamedTuple):
     log_det: np.ndarray
     work: np.ndarray  # scratch, (2, D)
 
-    slot_axis = {"size": 0, "mean": 0, "chol": 0, "inv_diag": 0, "log_det": 0, "work": ()}
+    @property
+    def slot_axis(self):
+        """The arrays a chain owns, and the axis of the slots in each."""
+        return {"size": 0, "mean": 0, "chol": 0, "inv_diag": 0, "log_det": 0, "work": ()}
 
 
 def bind_general(Z, unit, mean, kappa, nu, scale, tables, capacity):
@@ -75,9 +78,7 @@ def bind_general(Z, unit, mean, kappa, nu, scale, tables, capacity):
 def with_rows(bound, Z):
     """The same slots with other rows; log_empty is found with the help of an empty slot."""
     other = bound._replace(X=Z, log_empty=np.zeros(len(Z)))
-    spare = other._replace(
-        **{name: getattr(bound, name)[:2].copy() for name in GeneralNIW.slot_axis}
-    )
+    spare = other._replace(**{name: getattr(bound, name)[:2].copy() for name in bound.slot_axis})
     fill_empty(spare, 0)
     return other
 
@@ -232,7 +233,7 @@ def at_least(lik, k, i, log_prior, beta, floor):
 
 @log_weights.register(GeneralNIW)
 def _log_weights(lik, i, own, beta, slack, partition):
-    log_prior, empty = partition.log_prior, partition.count[0]
+    log_prior, empty = partition.log_prior, partition.n_blocks[0]
     count, floor, first = 0, -math.inf, empty
     fresh = log_prior[empty] + beta * lik.log_empty[i]
     if own >= 0 and log_prior[own] > -math.inf:

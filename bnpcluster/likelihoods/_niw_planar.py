@@ -54,9 +54,12 @@ class PlanarNIW(NamedTuple):
     const: np.ndarray
     half_df: np.ndarray
 
-    slot_axis = dict.fromkeys(
-        "size mean0 mean1 s00 s01 s11 log_det p00 p01 p11 const half_df".split(), 0
-    )
+    @property
+    def slot_axis(self):
+        """The arrays a chain owns, and the axis of the slots in each."""
+        return dict.fromkeys(
+            "size mean0 mean1 s00 s01 s11 log_det p00 p01 p11 const half_df".split(), 0
+        )
 
 
 def bind_planar(Z, unit, mean, kappa, nu, scale, tables, capacity):
@@ -70,7 +73,7 @@ def bind_planar(Z, unit, mean, kappa, nu, scale, tables, capacity):
         np.array([kappa, nu]),
         *tables,
         np.zeros(width, np.intp),
-        *np.zeros((len(PlanarNIW.slot_axis) - 1, width)).copy(),
+        *np.zeros((11, width)),
     )
 
 
@@ -187,7 +190,7 @@ def _log_weights(lik, i, own, beta, slack, partition):
     mean0, mean1, p00, p01, p11 = lik.mean0, lik.mean1, lik.p00, lik.p01, lik.p11
     const, half_df, log_prior, bound = lik.const, lik.half_df, partition.log_prior, partition.scores
     # An upper bound of every weight, by log1p(t) >= 2t / (2 + t): no logarithm, all slots at once.
-    for k in range(padded(partition.count[0] + 1)):
+    for k in range(padded(partition.n_blocks[0] + 1)):
         a = x - mean0[k]
         b = y - mean1[k]
         t = a * (p00[k] * a + p01[k] * b) + p11[k] * b * b

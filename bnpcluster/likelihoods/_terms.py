@@ -91,7 +91,7 @@ def _log_predictive_all(lik, i, start, stop, out):
 @kernel(inline=True)
 def listed_within(lik, i, own, beta, slack, width, partition):
     """The list of `log_weights`, from log f of the first `width` slots in partition.scores."""
-    log_prior, weights, empty = partition.log_prior, partition.scores, partition.count[0]
+    log_prior, weights, empty = partition.log_prior, partition.scores, partition.n_blocks[0]
     for k in range(width):
         weights[k] = log_prior[k] + beta * weights[k]
     first = empty
@@ -108,6 +108,6 @@ def listed_within(lik, i, own, beta, slack, width, partition):
 
 
 def _log_weights(lik, i, own, beta, slack, partition):
-    width = padded(partition.count[0] + 1)
+    width = padded(partition.n_blocks[0] + 1)
     sum_terms(lik, i, 0, width, partition.scores)
     return listed_within(lik, i, own, beta, slack, width, partition)

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 
-
 class Likelihood(BaseEstimator):
     """Base class of likelihoods: hyper-parameters, and `bind`, which readies data for the kernels.
 
@@ -66,5 +65,7 @@ def column_values(name: str, value: Any, n_columns: int, positive: bool = False)
     if values.shape not in ((), (n_columns,)):
         raise ValueError(f"{name} has shape {values.shape}, but X has {n_columns} columns.")
     if not np.isfinite(values).all() or (positive and (values <= 0).any()):
-        raise ValueError(f"{name} must be {'positive and ' if positive else ''}finite, got {value!r}.")
+        raise ValueError(
+            f"{name} must be {'positive and ' if positive else ''}finite, got {value!r}."
+        )
     return np.broadcast_to(values, (n_columns,)).copy()

@@ -21,8 +21,8 @@ from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, numb
 class NormalInverseWishart(Likelihood):
     """Gaussian clusters, each with its own mean and full covariance matrix.
 
-    ``covariance ~ InverseWishart(nu, scale)`` and ``mean | covariance ~ N(mean, covariance/kappa)``,
-    both integrated out.
+    ``covariance ~ InverseWishart(nu, scale)`` and
+    ``mean | covariance ~ N(mean, covariance / kappa)``, both integrated out.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class NormalInverseWishart(Likelihood):
         Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: ``n_features + 2``, the
         weakest integer for which the covariance has a prior mean.
     scale : "auto", float or array, default="auto"
-        Scale matrix: a matrix, a vector (its diagonal) or a number (times the identity). ``"auto"``:
-        `c` times the variances of the columns, on the diagonal.
+        Scale matrix: a matrix, a vector (its diagonal) or a number (times the identity).
+        ``"auto"``: `c` times the variances of the columns, on the diagonal.
 
     Notes
     -----

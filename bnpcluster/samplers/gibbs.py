@@ -67,7 +67,7 @@ def candidates(problem, partition, i, own, u):
     less than (1 - u) / u times as much: if each lies `slack` below it, for the slack that
     follows from u, nobody needs their exact weights. This is the outcome for most items.
     """
-    slack = math.log((partition.count[0] + 1) * u / (1.0 - u))
+    slack = math.log((partition.n_blocks[0] + 1) * u / (1.0 - u))
     while True:
         count = log_weights(problem.likelihood, i, own, problem.beta, slack, partition)
         if count <= 1 or slack >= NEGLIGIBLE:
@@ -79,7 +79,7 @@ def candidates(problem, partition, i, own, u):
 def choose(problem, partition, i, u):
     """The slot of item i, drawn from its full conditional by inversion of u; K: a new block."""
     log_v, log_w, log_prior = problem.log_v, problem.log_w, partition.log_prior
-    own, n_blocks = partition.labels[i], partition.count[0]
+    own, n_blocks = partition.labels[i], partition.n_blocks[0]
     alone = own >= 0 and partition.sizes[own] == 1
     others = n_blocks - 1 if alone else n_blocks
     kept = 0.0

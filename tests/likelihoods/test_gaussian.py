@@ -79,9 +79,7 @@ def test_niw_marginal_is_an_average_over_the_prior():
     density = np.exp(-0.5 * ((solved**2).sum(axis=(1, 2)) + 3 * log_det) - 3 * np.log(2 * np.pi))
     one = multivariate_normal(means[0], covariances[0]).logpdf(X).sum()
     assert np.log(density[0]) == pytest.approx(one)
-    bound, _ = filled(
-        NormalInverseWishart(mean=0.0, kappa=kappa, nu=nu, scale=1.0), X, [0.0, 0.1]
-    )
+    bound, _ = filled(NormalInverseWishart(mean=0.0, kappa=kappa, nu=nu, scale=1.0), X, [0.0, 0.1])
     z = (density.mean() - np.exp(ops.log_marginal(bound, 0))) / density.std() * np.sqrt(n_draws)
     assert abs(z) < 4
 

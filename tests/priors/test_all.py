@@ -51,8 +51,10 @@ def test_update_keeps_the_joint_law(prior):
         assert kstest(before[:, column], after[:, column]).pvalue > 1e-3
         cuts = np.quantile(before[:, column], [0.2, 0.4, 0.6, 0.8])
         table = [
-            np.bincount(8 * np.searchsorted(cuts, rows[:, column]) + rows[:, 0].astype(int) - 1,
-                        minlength=40)
+            np.bincount(
+                8 * np.searchsorted(cuts, rows[:, column]) + rows[:, 0].astype(int) - 1,
+                minlength=40,
+            )
             for rows in (before, after)
         ]
         table = np.array(table)
