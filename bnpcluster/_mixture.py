@@ -205,7 +205,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         self.interrupted_ = interrupted
         self.sampler_stats_ = _stats(chains)
         for chain in chains:
-            chain.draws, chain.traces = [], []
+            chain.traces = []
         self._last = [frozen(chain) for chain in chains]
         self.diagnostics_ = diagnose(self.posterior_)
         self.converged_ = self.diagnostics_.converged
@@ -350,11 +350,15 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
 def _posterior(chains: list[Chain], old: Posterior | None) -> Posterior:
     """The draws of all chains, cut to the shortest, after the draws there were before."""
     n_draws = min(len(chain.draws) for chain in chains)
-    labels = np.stack([np.stack(chain.draws[:n_draws]) for chain in chains])
+    kind = np.result_type(*{draw.dtype for chain in chains for draw in chain.draws})
+    labels = np.empty((len(chains), n_draws, len(chains[0].labels)), kind)
     traces = {
         name: np.array([[row[name] for row in chain.traces[:n_draws]] for chain in chains])
         for name in chains[0].traces[0]
     }
+    for chain, rows in zip(chains, labels, strict=True):
+        rows[:] = chain.draws[:n_draws]
+        chain.draws = []  # one chain's draws at a time stand in memory twice
     if old is not None:
         labels = np.concatenate([old.labels, labels], axis=1)
         traces = {k: np.concatenate([old.traces[k], v], axis=1) for k, v in traces.items()}

@@ -247,7 +247,7 @@ def point_estimate(
     Notes
     -----
     Identical draws are merged, which is exact. If more than 1,000 distinct draws are left (or
-    1e6 / n_items, if that is more; at most 1e7 / n_items, but never less than 100), that many are
+    1e6 / n_items, if that is more; at most 1e7 / n_items, but never less than 40), that many are
     taken, evenly spaced in order of sampling and in proportion to weight. The search stops adding
     starts after about 1.5e10 elementary operations.
 
@@ -270,7 +270,7 @@ def point_estimate(
     rows, totals = _draws.merge(matrix, _draws.as_weights(weights, len(matrix)))
     if len(rows) == 1:
         return relabel(matrix[rows[0]])
-    limit = max(100, min(max(MAX_DRAWS, CHEAP_LABELS // n), MAX_LABELS // n))
+    limit = max(40, min(max(MAX_DRAWS, CHEAP_LABELS // n), MAX_LABELS // n))
     kept, totals = _draws.thin(totals, limit)
     distinct, _ = _draws.canonical(matrix[rows[kept]])
     return relabel(_search.find(distinct, totals, loss, _generator(random_state), n_starts))

@@ -286,9 +286,10 @@ def _from_dict(groups: dict[str, dict[str, NDArray]], dims: dict[str, list[str]]
         raise ImportError(
             'Exporting to ArviZ needs the package arviz: pip install "bnpcluster[arviz]".'
         ) from error
+    from_dict: Any = arviz.from_dict  # one of two signatures
     if int(arviz.__version__.split(".")[0]) >= 1:
-        return arviz.from_dict(groups, dims=dims)
-    return arviz.from_dict(**groups, dims=dims)
+        return from_dict(groups, dims=dims)
+    return from_dict(**groups, dims=dims)
 
 
 class LazyCoclustering:
