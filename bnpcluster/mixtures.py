@@ -26,9 +26,9 @@ class BNPMixture(Mixture):
     --------
     >>> import numpy as np
     >>> from bnpcluster import BNPMixture
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> X = np.concatenate([rng.normal(c, 0.3, (40, 2)) for c in (-2, 0, 2)])
-    >>> model = BNPMixture(n_draws=100, n_warmup=100, random_state=0).fit(X)
+    >>> model = BNPMixture(random_state=1).fit(X)
     >>> model.n_clusters_
     3
     >>> model.predict([[2.1, 1.9]]) == model.labels_[-1]
@@ -94,9 +94,9 @@ class DPMixture(Mixture):
     --------
     >>> import numpy as np
     >>> from bnpcluster import DPMixture
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> X = np.concatenate([rng.normal(c, 0.3, (40, 2)) for c in (-2, 0, 2)])
-    >>> model = DPMixture(n_draws=100, n_warmup=100, random_state=0).fit(X)
+    >>> model = DPMixture(random_state=1).fit(X)
     >>> model.n_clusters_
     3
     >>> bool(model.coclustering_[0, 1] > model.coclustering_[0, 119])

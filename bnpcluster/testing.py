@@ -101,8 +101,9 @@ def exact_posterior(
     >>> from bnpcluster.priors import DirichletProcess
     >>> from bnpcluster.testing import exact_posterior
     >>> X = np.array([[-1.0], [-0.9], [1.0]])
-    >>> exact_posterior(X, NormalInverseGamma(), DirichletProcess(1.0)).n_clusters_pmf().sum()
-    np.float64(1.0)
+    >>> exact = exact_posterior(X, NormalInverseGamma(), DirichletProcess(1.0))
+    >>> exact.probabilities.sum().round(9).tolist(), exact.n_clusters_pmf().shape
+    (1.0, (3,))
     """
     return enumerated(likelihood.bind(np.asarray(X, float), 4), prior, len(X), beta)
 

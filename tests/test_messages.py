@@ -109,3 +109,29 @@ def test_far_rows_are_novel_but_have_probabilities(fitted):
     assert (fitted.novelty(far) > 0.99).all()
     np.testing.assert_allclose(fitted.predict_proba(far).sum(axis=1), 1.0)
     assert (fitted.score_samples(far) < -10).all()
+
+
+CODES = np.array([[0, 1], [1, 0], [2, 1], [0, 0], [1, 1], [2, 0]] * 2)
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "data", "message"),
+    [
+        ("bernoulli", CODES, "0/1"),
+        ("poisson", CODES - 1, "negative|-1"),
+        ("poisson", CODES + 0.5, "0.5|whole|integer"),
+        ("categorical", CODES - 1, "negative|-1"),
+        ("categorical", CODES * 0.5, "0.5|integer"),
+    ],
+)
+def test_bad_values_for_discrete_likelihoods(likelihood, data, message):
+    with pytest.raises(ValueError, match=message) as error:
+        fit(data, likelihood=likelihood)
+    assert "column" in str(error.value)
+
+
+def test_a_category_unseen_in_training():
+    model = fit(CODES, likelihood="categorical", random_state=0)
+    with pytest.raises(ValueError, match="n_categories"):
+        model.predict([[3, 0]])
+    assert model.predict([[2, 1]]).shape == (1,)

@@ -58,7 +58,7 @@ def assert_weights(likelihood, X, n_blocks):
     n = len(X)
     bound = likelihood.bind(X, n_blocks + 2)
     partition = new_partition(n, n_blocks + 2)
-    partition.count[0] = n_blocks
+    partition.n_blocks[0] = n_blocks
     for k in range(n_blocks + 1):
         ops.clear(bound, k)
         partition.log_prior[k] = -0.1 * k

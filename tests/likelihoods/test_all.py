@@ -44,15 +44,17 @@ def test_new_rows_see_the_same_blocks(likelihood, X):
 
 @pytest.mark.parametrize(("likelihood", "X"), EXAMPLES)
 def test_more_room_changes_nothing(likelihood, X):
-    """A sweep that must stop for room, again and again, ends where a roomy one does."""
-    ends = []
+    """Sweeps that must stop for room, again and again, go where roomy ones go."""
+    paths = []
     for capacity in (2, 64):
         state = State(likelihood.bind(X, 2), DirichletProcess(2.0), [0] * 6, capacity=capacity)
         rng = np.random.default_rng(3)
+        # Every sweep counts: chains that share their uniforms meet again after a difference.
+        paths.append([])
         for _ in range(30):
             state.visit(sweep, rng)
-        ends.append((state.labels.tolist(), state.log_joint()))
-    assert ends[0] == ends[1]
+            paths[-1].append((state.labels.tolist(), state.log_joint()))
+    assert paths[0] == paths[1]
 
 
 @pytest.mark.parametrize(("likelihood", "X"), EXAMPLES)

@@ -67,6 +67,22 @@ def test_nig_predictive_is_a_product_of_student_ts():
     assert ops.log_predictive(bound, 0, new) == pytest.approx(expected, abs=1e-9)
 
 
+def test_products_over_very_many_columns_neither_overflow_nor_underflow():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(6, 700))
+    rows[3] *= 40.0
+    nig = NormalInverseGamma(mean=0.0, kappa=1e-6, shape=0.5, scale=1e-3)
+    bound, new = filled(nig, rows[:3], rows[3])
+    k, a = 1e-6 + 3, 0.5 + 1.5
+    gap = rows[:3].mean(axis=0)
+    b = 1e-3 + 0.5 * rows[:3].var(axis=0) * 3 + 1e-6 * 3 * gap**2 / (2 * k)
+    t = student_t(2 * a, rows[:3].sum(axis=0) / k, np.sqrt(b * (k + 1) / (a * k)))
+    expected = t.logpdf(rows[3]).sum()
+    assert ops.log_predictive(bound, 0, new) == pytest.approx(expected, rel=1e-9)
+    ops.add(bound, 0, new)
+    assert ops.log_predictive_without(bound, 0, new) == pytest.approx(expected, rel=1e-6)
+
+
 def test_niw_marginal_is_an_average_over_the_prior():
     """An independent check of the marginal: Monte Carlo over mean and covariance."""
     kappa, nu, n_draws = 0.5, 6.0, 100_000

@@ -259,15 +259,18 @@ def test_sweeps_keep_the_books():
 
 
 def test_short_kernel_calls_change_nothing():
-    ends = []
+    """Nor does room that runs out between and within them, up to 16 slots and beyond."""
+    bound, paths = Bare().bind(data(Bare(), 25), 2), []
     for chunk, capacity in ((1024, 64), (3, 2)):
-        state = State(Bare().bind(data(Bare(), 10)), AtMost(9, 5.0), [0] * 10, capacity=capacity)
+        state = State(bound, DirichletProcess(30.0), [0] * 25, beta=0.5, capacity=capacity)
         rng = np.random.default_rng(0)
+        paths.append([])
         for _ in range(5):
             state._chunk = chunk
             state.visit(sweep, rng)
-        ends.append((canonical(state.labels), rng.random()))
-    assert ends[0] == ends[1]
+            paths[-1].append(state.labels.tolist())
+    assert paths[0] == paths[1]
+    assert np.max(paths) > 15
 
 
 def test_a_new_prior_takes_effect_at_once():
