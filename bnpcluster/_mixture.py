@@ -37,6 +37,10 @@ ESTIMATES = ("vi", "binder", "map")
 class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Base class of the mixtures. A subclass has a constructor and a method `_prior`."""
 
+    def _store(self, parameters: dict[str, Any]) -> None:
+        """Store constructor arguments untouched, as every scikit-learn constructor does."""
+        self.__dict__.update({k: v for k, v in parameters.items() if k != "self"})
+
     def _prior(self) -> Prior:
         raise NotImplementedError
 

@@ -55,22 +55,7 @@ class BNPMixture(Mixture):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.prior = prior
-        self.likelihood = likelihood
-        self.sampler = sampler
-        self.n_particles = n_particles
-        self.n_draws = n_draws
-        self.n_warmup = n_warmup
-        self.thin = thin
-        self.n_chains = n_chains
-        self.n_jobs = n_jobs
-        self.init = init
-        self.point_estimate = point_estimate
-        self.max_time = max_time
-        self.checkpoint = checkpoint
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def _prior(self) -> Prior:
         return _resolve.component("prior", self.prior, PRIORS, Prior)
@@ -123,22 +108,7 @@ class DPMixture(Mixture):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.alpha = alpha
-        self.likelihood = likelihood
-        self.sampler = sampler
-        self.n_particles = n_particles
-        self.n_draws = n_draws
-        self.n_warmup = n_warmup
-        self.thin = thin
-        self.n_chains = n_chains
-        self.n_jobs = n_jobs
-        self.init = init
-        self.point_estimate = point_estimate
-        self.max_time = max_time
-        self.checkpoint = checkpoint
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def _prior(self) -> Prior:
         return DirichletProcess(alpha=self.alpha)

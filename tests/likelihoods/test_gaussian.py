@@ -8,6 +8,7 @@ from scipy.stats import t as student_t
 
 from bnpcluster import _ops as ops
 from bnpcluster.likelihoods import NormalInverseGamma, NormalInverseWishart
+from bnpcluster.testing import check_likelihood
 
 X = np.array([[1.0, 2.0], [-0.5, 0.3], [0.2, -1.1]])
 
@@ -53,6 +54,24 @@ def test_niw_predictive_is_a_student_t(d):
     df0 = nu - d + 1
     expected = multivariate_t(m0, psi * (kappa + 1) / (kappa * df0), df=df0).logpdf(extra)
     assert ops.log_predictive(bound, 1, new) == pytest.approx(expected, abs=1e-9)
+
+
+def test_contract_in_many_columns():
+    """So many that a solve goes in parts, some of which show that a slot is too far away."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(7, 11)) + 0.5 * rng.normal(size=(7, 1))
+    check_likelihood(NormalInverseWishart(), rows)
+    check_likelihood(NormalInverseWishart(kappa=0.5, nu=30.0, scale=9.0), rows)
+
+
+def test_one_column_is_normal_inverse_gamma():
+    niw = NormalInverseWishart(mean=0.2, kappa=0.6, nu=5.0, scale=3.0)
+    nig = NormalInverseGamma(mean=0.2, kappa=0.6, shape=2.5, scale=1.5)
+    (one, new), (two, _) = (filled(likelihood, X[:, :1], [0.5]) for likelihood in (niw, nig))
+    assert ops.log_marginal(one, 0) == pytest.approx(ops.log_marginal(two, 0), abs=1e-12)
+    for k in (0, 1):
+        expected = ops.log_predictive(two, k, new)
+        assert ops.log_predictive(one, k, new) == pytest.approx(expected, abs=1e-12)
 
 
 def test_nig_predictive_is_a_product_of_student_ts():

@@ -110,7 +110,7 @@ MOVES = [
         "the item at which room ran out is skipped",
         "return j\n",
         "return j + 1\n",
-        ROOM,
+        SHORT,
     ),
     Mutant(
         "_partition.py",
@@ -334,7 +334,7 @@ MOVES = [
         "weights that matter are neglected",
         "NEGLIGIBLE = 40.0",
         "NEGLIGIBLE = 4.0",
-        "test_prediction.py::test_exact_for_every_likelihood[niw-1]",
+        f"{LAZY}[1.0-niw]",
     ),
     Mutant(
         "_ops.py",
@@ -411,7 +411,7 @@ MOVES = [
         "an item is skipped between kernel calls",
         "            start = stop\n",
         "            start = stop + 1\n",
-SHORT,
+        SHORT,
     ),
     Mutant(
         "_state.py",
