@@ -2,6 +2,10 @@
 
 ========================  ==============================================================
 `DPMixture`               Dirichlet process mixture
+`PitmanYorMixture`        Pitman-Yor mixture
+`NGGMixture`              normalised generalised gamma mixture
+`MFMMixture`              mixture of finite mixtures
+`FiniteDirichletMixture`  mixture with a fixed number of components
 `BNPMixture`              mixture with any prior on partitions
 `bnpcluster.likelihoods`  the law of the data within a cluster
 `bnpcluster.priors`       priors on partitions
@@ -18,6 +22,21 @@ try:
 except PackageNotFoundError:  # a source tree that was not installed
     __version__ = "0.0.0"
 
-from bnpcluster.mixtures import BNPMixture, DPMixture
+from bnpcluster.mixtures import (
+    BNPMixture,
+    DPMixture,
+    FiniteDirichletMixture,
+    MFMMixture,
+    NGGMixture,
+    PitmanYorMixture,
+)
 
-__all__ = ["BNPMixture", "DPMixture", "__version__"]
+__all__ = [
+    "BNPMixture",
+    "DPMixture",
+    "FiniteDirichletMixture",
+    "MFMMixture",
+    "NGGMixture",
+    "PitmanYorMixture",
+    "__version__",
+]

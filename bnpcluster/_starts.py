@@ -25,32 +25,40 @@ def starts(
 ) -> list[np.ndarray]:
     """The labels each chain starts from, one generator per chain."""
     n = len(X)
+    most = int(min(prior.most_clusters, n))
     if not isinstance(init, str):
-        return _given(init, n, len(rngs))
+        return _given(init, n, len(rngs), most)
     if init == "one":
         return [np.zeros(n, np.intp) for _ in rngs]
     if init == "singletons":
-        return [np.arange(n) for _ in rngs]
+        return [np.arange(n) % most for _ in rngs]
     if init == "prior":
         return [prior.sample(n, rng) for rng in rngs]
     if init in ("auto", "kmeans"):
         features = likelihood.features(X)
         centres = CENTRES if init == "auto" else CENTRES[:1]
-        return [_kmeans(features, centres[c % len(centres)], rng) for c, rng in enumerate(rngs)]
+        return [
+            _kmeans(features, min(centres[c % len(centres)], most), rng)
+            for c, rng in enumerate(rngs)
+        ]
     raise ValueError(
         f"init must be one of {', '.join(NAMES)}, or an array of labels; got {init!r}."
     )
 
 
-def _given(init: Any, n: int, n_chains: int) -> list[np.ndarray]:
+def _given(init: Any, n: int, n_chains: int, most: int) -> list[np.ndarray]:
     labels = np.asarray(init)
     if labels.shape not in ((n,), (n_chains, n)) or labels.dtype.kind not in "iu":
         raise ValueError(
             f"init as an array must hold integer labels, of shape ({n},) for all chains or "
             f"({n_chains}, {n}) for one row per chain; got {labels.dtype} of shape {labels.shape}."
         )
-    rows = np.broadcast_to(labels, (n_chains, n))
-    return [np.unique(row, return_inverse=True)[1].reshape(n) for row in rows]
+    rows = [
+        np.unique(row, return_inverse=True)[1] for row in np.broadcast_to(labels, (n_chains, n))
+    ]
+    if max(row.max() for row in rows) >= most:
+        raise ValueError(f"init has more clusters than the prior allows ({most}).")
+    return rows
 
 
 def _kmeans(features: np.ndarray, n_centres: int, rng: np.random.Generator) -> np.ndarray:

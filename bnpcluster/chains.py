@@ -90,11 +90,11 @@ def advance(
     """Run a chain to iteration `until` or until it is asked to stop; 0: only keep where it is."""
     begin = time.perf_counter()
     state = State(bound, chain.prior, chain.labels, should_stop=stop)
-    moves = bool(chain.prior.sampled)
+    every = chain.prior.update_every if chain.prior.sampled else 0
     try:
         while chain.iteration < until and not stop():
             chain.counts.update(sampler.step(state, chain.rng))
-            if moves:
+            if every and chain.iteration % every == 0:
                 state.set_prior(state.prior.update(state.sizes, state.n_items, chain.rng))
             chain.iteration += 1
             if chain.iteration % BOUNDARY == 0:

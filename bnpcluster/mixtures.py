@@ -7,7 +7,15 @@ from typing import Any
 from bnpcluster import _resolve
 from bnpcluster._docs import documented
 from bnpcluster._mixture import Mixture
-from bnpcluster.priors import PRIORS, DirichletProcess, Prior
+from bnpcluster.priors import (
+    MFM,
+    NGG,
+    PRIORS,
+    DirichletProcess,
+    FiniteDirichlet,
+    PitmanYor,
+    Prior,
+)
 
 
 @documented
@@ -17,7 +25,9 @@ class BNPMixture(Mixture):
     Parameters
     ----------
     prior : str or Prior, default="dp"
-        Prior on partitions: ``"dp"`` (Dirichlet process), or an object from `bnpcluster.priors`.
+        Prior on partitions: ``"dp"`` (Dirichlet process), ``"py"`` (Pitman-Yor), ``"ngg"``
+        (normalised generalised gamma), ``"mfm"`` (mixture of finite mixtures), ``"finite"``
+        (fixed number of components), or an object from `bnpcluster.priors`.
     {parameters}
 
     {attributes}
@@ -112,3 +122,210 @@ class DPMixture(Mixture):
 
     def _prior(self) -> Prior:
         return DirichletProcess(alpha=self.alpha)
+
+
+@documented
+class PitmanYorMixture(Mixture):
+    """Pitman-Yor mixture: more small clusters than a Dirichlet process expects.
+
+    Parameters
+    ----------
+    alpha : float, pair or "auto", default="auto"
+        Concentration, greater than ``-discount``; a pair ``(shape, rate)`` is a Gamma hyper-prior;
+        ``"auto"`` is ``(1.0, 0.1)``.
+    discount : float or pair, default=0.25
+        From 0 (the Dirichlet process) to below 1; a pair ``(a, b)`` is a Beta hyper-prior.
+    {parameters}
+
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster import PitmanYorMixture
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.concatenate([rng.normal(c, 0.3, (40, 2)) for c in (-2, 0, 2)])
+    >>> PitmanYorMixture(alpha=0.5, random_state=1).fit(X).n_clusters_
+    3
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = "auto",
+        discount: Any = 0.25,
+        likelihood: Any = "niw",
+        sampler: Any = "gibbs",
+        n_particles: int | None = None,
+        n_draws: int = 500,
+        n_warmup: int = 500,
+        thin: int = 1,
+        n_chains: int = 4,
+        n_jobs: int | None = None,
+        init: Any = "auto",
+        point_estimate: str = "vi",
+        max_time: float | None = None,
+        checkpoint: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self._store(locals())
+
+    def _prior(self) -> Prior:
+        return PitmanYor(self.alpha, self.discount)
+
+
+@documented
+class FiniteDirichletMixture(Mixture):
+    """Mixture with a fixed number of components; clusters are those that hold rows.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Components, an upper bound of the number of clusters.
+    concentration : float or pair, default=1.0
+        Parameter of the symmetric Dirichlet weights; a pair ``(shape, rate)`` is a Gamma
+        hyper-prior.
+    {parameters}
+
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster import FiniteDirichletMixture
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.concatenate([rng.normal(c, 0.3, (40, 2)) for c in (-2, 0, 2)])
+    >>> FiniteDirichletMixture(concentration=0.2, random_state=1).fit(X).n_clusters_
+    3
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 10,
+        concentration: Any = 1.0,
+        likelihood: Any = "niw",
+        sampler: Any = "gibbs",
+        n_particles: int | None = None,
+        n_draws: int = 500,
+        n_warmup: int = 500,
+        thin: int = 1,
+        n_chains: int = 4,
+        n_jobs: int | None = None,
+        init: Any = "auto",
+        point_estimate: str = "vi",
+        max_time: float | None = None,
+        checkpoint: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self._store(locals())
+
+    def _prior(self) -> Prior:
+        return FiniteDirichlet(self.n_components, self.concentration)
+
+
+@documented
+class MFMMixture(Mixture):
+    """Mixture of finite mixtures: a prior on the number of components itself.
+
+    Parameters
+    ----------
+    gamma : float or pair, default=1.0
+        Dirichlet weight of the components; a pair ``(shape, rate)`` is a Gamma hyper-prior.
+    n_components_prior : str, (str, float) or array, default="gnedin"
+        ``"gnedin"`` or ``("gnedin", 0.5)``, ``("poisson", 1.0)`` for components minus one,
+        ``("geometric", 0.1)``, or an array of the probabilities of 1, 2, ... components.
+    {parameters}
+
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster import MFMMixture
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.concatenate([rng.normal(c, 0.3, (40, 2)) for c in (-2, 0, 2)])
+    >>> MFMMixture(random_state=1).fit(X).n_clusters_
+    3
+    """
+
+    def __init__(
+        self,
+        *,
+        gamma: Any = 1.0,
+        n_components_prior: Any = "gnedin",
+        likelihood: Any = "niw",
+        sampler: Any = "gibbs",
+        n_particles: int | None = None,
+        n_draws: int = 500,
+        n_warmup: int = 500,
+        thin: int = 1,
+        n_chains: int = 4,
+        n_jobs: int | None = None,
+        init: Any = "auto",
+        point_estimate: str = "vi",
+        max_time: float | None = None,
+        checkpoint: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self._store(locals())
+
+    def _prior(self) -> Prior:
+        return MFM(self.gamma, self.n_components_prior)
+
+
+@documented
+class NGGMixture(Mixture):
+    """Normalised generalised gamma mixture: clusters of very unequal sizes.
+
+    Parameters
+    ----------
+    tau : float or pair, default=1.0
+        Positive; a pair ``(shape, rate)`` is a Gamma hyper-prior.
+    sigma : float or pair, default=0.25
+        Between 0 and 1; a pair ``(a, b)`` is a Beta hyper-prior.
+    {parameters}
+
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster import NGGMixture
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.concatenate([rng.normal(c, 0.3, (40, 2)) for c in (-2, 0, 2)])
+    >>> NGGMixture(sigma=0.1, random_state=1).fit(X).n_clusters_
+    3
+    """
+
+    def __init__(
+        self,
+        *,
+        tau: Any = 1.0,
+        sigma: Any = 0.25,
+        likelihood: Any = "niw",
+        sampler: Any = "gibbs",
+        n_particles: int | None = None,
+        n_draws: int = 500,
+        n_warmup: int = 500,
+        thin: int = 1,
+        n_chains: int = 4,
+        n_jobs: int | None = None,
+        init: Any = "auto",
+        point_estimate: str = "vi",
+        max_time: float | None = None,
+        checkpoint: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self._store(locals())
+
+    def _prior(self) -> Prior:
+        return NGG(self.tau, self.sigma)

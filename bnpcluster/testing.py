@@ -231,6 +231,8 @@ def check_prior(prior: Prior, n: int = 6) -> None:
         total = logsumexp(log_eppf(prior, all_partitions(m)))
         assert abs(total) < 1e-9, f"{prior!r}: the partitions of {m} items weigh {math.exp(total)}."
     for row in all_partitions(n - 1):
+        if log_eppf(prior, row[None])[0] == -np.inf:
+            continue  # more blocks than the prior allows
         k = row.max() + 1
         longer = np.column_stack([np.tile(row, (k + 1, 1)), np.arange(k + 1)])
         ratios = log_eppf(prior, longer) - log_eppf(prior, row[None])

@@ -13,6 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from bnpcluster import BNPMixture, DPMixture
+from bnpcluster._state import State
+from bnpcluster.chains import Chain, Schedule, Stop, run
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs
@@ -100,6 +102,58 @@ def test_posterior_is_the_enumerated_one(alpha):
         np.asarray(model.coclustering_), expected / evidence.sum(), atol=tolerance
     )
     assert ("alpha" in model.posterior_.traces) == (alpha != 1.0)
+
+
+def test_draws_are_the_states_that_the_schedule_names(blobs):
+    """After warm-up every third state of the same chain, and no other."""
+    small = {"likelihood": "nig", "n_chains": 2, "random_state": 0}
+    every = DPMixture(n_draws=30, n_warmup=0, **small).fit(blobs[0][::5]).posterior_
+    model = DPMixture(n_draws=8, n_warmup=5, thin=3, **small).fit(blobs[0][::5])
+    assert model.n_iter_ == 29
+    assert model.posterior_.labels.shape == (2, 8, 12)
+    np.testing.assert_array_equal(model.posterior_.labels, every.labels[:, 7::3])
+    np.testing.assert_array_equal(model.posterior_.alpha, every.alpha[:, 7::3])
+
+
+def test_chains_and_iterations_have_randomness_of_their_own(blobs):
+    seen = []
+
+    class Watched(Gibbs):
+        def step(self, state, rng):
+            seen.append(rng.random())
+            return super().step(state, rng)
+
+    bound = NormalInverseGamma().bind(blobs[0][::5])
+    rngs = map(np.random.default_rng, range(3))
+    start = [Chain(np.zeros(12, int), DirichletProcess(), rng) for rng in rngs]
+    chains = run(start, bound, Watched(), Schedule(n_draws=7, n_warmup=0, thin=1), stop=Stop())
+    assert len(set(seen)) == len(seen) == 21
+    assert len({trace["alpha"] for chain in chains for trace in chain.traces}) == 21
+
+
+def test_chains_of_a_fit_go_separate_ways():
+    X = np.random.default_rng(0).normal(size=(12, 1))
+    model = DPMixture(likelihood="nig", init="one", n_draws=20, n_warmup=0, random_state=0)
+    assert len({chain.tobytes() for chain in model.fit(X).posterior_.labels}) == 4
+
+
+def test_rounds_change_no_bit(blobs):
+    bound, ends = NormalInverseGamma().bind(blobs[0][::5]), []
+    for length in (None, 1, 60):
+        start = Chain(np.zeros(12, int), DirichletProcess(), np.random.default_rng(0))
+        schedule = Schedule(n_draws=130, n_warmup=0, thin=1)
+        (end,) = run([start], bound, Gibbs(), schedule, stop=Stop(), round_length=length)
+        ends.append((np.array(end.draws).tolist(), end.traces, end.iteration))
+    assert ends[0] == ends[1] == ends[2]
+
+
+@pytest.mark.parametrize("n_blocks", [256, 257])
+def test_draws_of_many_clusters_are_kept_whole(n_blocks):
+    rows = np.random.default_rng(0).normal(size=(n_blocks, 1))
+    state = State(NormalInverseGamma().bind(rows), DirichletProcess(1.0), np.arange(n_blocks))
+    chain = Chain(state.labels, state.prior, np.random.default_rng(0))
+    chain.keep(state)
+    assert chain.draws[0].tolist() == list(range(n_blocks))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])

@@ -5,7 +5,7 @@ import pytest
 
 from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma
 from bnpcluster.posterior import Posterior
-from bnpcluster.prediction import Fitted, predict, sample, urn_weights
+from bnpcluster.prediction import Fitted, _slices, predict, sample, urn_weights
 from bnpcluster.priors import PRIORS, DirichletProcess
 from bnpcluster.testing import enumerated
 
@@ -96,6 +96,13 @@ def test_rows_are_predicted_one_by_one_and_in_chunks(monkeypatch):
     monkeypatch.setattr("bnpcluster.prediction.CHUNK", 5)
     for one, other in zip(predict(fitted, X), whole, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_kernel_calls_take_every_draw_once():
+    for n_draws, work in ((1, 0), (10, 10**9), (10, 600_000), (7, 999_999)):
+        draws = [list(range(n_draws))[some] for some in _slices(n_draws, work)]
+        assert [r for call in draws for r in call] == list(range(n_draws))
+    assert len(_slices(10, 10**9)) == 10
 
 
 def test_samples_come_from_the_predictive():

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
+
+from bnpcluster.priors._hyper import LIMIT, Hyper, is_number, slice_step
+from bnpcluster.priors._sizes import log_ways
+
+N_HYPER = 200  # draws from the hyper-priors that a prior probability is averaged over
 
 
 class PriorTables(NamedTuple):
@@ -25,12 +30,15 @@ class Prior(BaseEstimator):
     """Base class of Gibbs-type priors.
 
     A subclass stores its parameters untouched in `__init__`, names those that may carry a
-    hyper-prior in `hyper`, and offers the methods below. The current value of each of them stands
-    in `values`; `at` gives the same prior at other values.
+    hyper-prior in `hyper`, and offers `tables`, `predictive`, `log_eppf` and `validate`. The
+    current value of each of them stands in `values`; `at` gives the prior at other values.
     """
 
-    hyper: dict[str, float] = {}
-    """Names of the parameters that may be sampled, and the value a chain starts from."""
+    hyper: dict[str, Hyper] = {}
+    """The parameters that may be sampled."""
+
+    update_every = 1
+    """Iterations between two updates of the sampled parameters, fixed before a run."""
 
     def __init__(self) -> None:
         pass
@@ -43,7 +51,7 @@ class Prior(BaseEstimator):
     @property
     def sampled(self) -> tuple[str, ...]:
         """Names of the parameters that have a hyper-prior here."""
-        return tuple(name for name in self.hyper if not _is_fixed(getattr(self, name)))
+        return tuple(name for name in self.hyper if not is_number(getattr(self, name)))
 
     @property
     def values(self) -> dict[str, float]:
@@ -51,8 +59,8 @@ class Prior(BaseEstimator):
         if hasattr(self, "_values"):
             return dict(self._values)
         return {
-            name: float(getattr(self, name)) if _is_fixed(getattr(self, name)) else start
-            for name, start in self.hyper.items()
+            name: float(getattr(self, name)) if is_number(getattr(self, name)) else hyper.start
+            for name, hyper in self.hyper.items()
         }
 
     def at(self, **values: float) -> Prior:
@@ -61,12 +69,24 @@ class Prior(BaseEstimator):
         other.__dict__.update(self.__dict__, _values={**self.values, **values})
         return other
 
+    @property
+    def most_clusters(self) -> float:
+        """An upper bound of the number of clusters that the prior sets, or infinity."""
+        return np.inf
+
     def draw(self, rng: np.random.Generator) -> dict[str, float]:
         """Values of the sampled parameters, drawn from their hyper-priors."""
-        return {}
+        return {name: self.hyper[name].draw(self._pair(name), rng) for name in self.sampled}
+
+    def _pair(self, name: str) -> tuple[float, float]:
+        pair = self.hyper[name].pair(name, getattr(self, name))
+        assert pair is not None, f"{name} is fixed"
+        return pair
 
     def validate(self) -> None:
         """Raise one sentence about the first parameter that makes no sense."""
+        for name, hyper in self.hyper.items():
+            hyper.pair(name, getattr(self, name))
 
     def tables(self, n: int, k_max: int) -> PriorTables:
         """The two tables for n items and up to k_max blocks."""
@@ -78,6 +98,11 @@ class Prior(BaseEstimator):
         Their exponentials sum to one.
         """
         raise NotImplementedError(f"{type(self).__name__} must define predictive(sizes).")
+
+    def log_eppf(self, sizes: np.ndarray) -> float:
+        """log p(partition) by its block sizes, at the current values."""
+        log_v, log_w = self.tables(int(sizes.sum()), len(sizes))
+        return float(log_v[len(sizes)] + log_w[sizes].sum())
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Labels of n items, drawn from the prior item by item."""
@@ -91,27 +116,57 @@ class Prior(BaseEstimator):
             labels[i] = k
         return labels
 
+    @property
+    def sigma_now(self) -> float:
+        """The sigma of W[m] = (1 - sigma)_{m-1} at the current values."""
+        raise NotImplementedError(f"{type(self).__name__} must define sigma_now.")
+
+    def n_clusters_pmf(self, n: int, k_max: int | None = None) -> np.ndarray:
+        """Prior probability of 0, 1, .., k_max clusters among n items.
+
+        Parameters
+        ----------
+        n : int
+        k_max : int or None, default=None
+            None: n, but at most 2000; beyond that the rest is left out.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (k_max + 1,)
+            Averaged over 200 draws from the hyper-priors, if there are any.
+        """
+        k_max = min(n, 2000) if k_max is None else min(k_max, n)
+        rng = np.random.default_rng(0)
+        ways: dict[float, np.ndarray] = {}
+        total = np.zeros(k_max + 1)
+        for _ in range(N_HYPER if self.sampled else 1):
+            at = self.at(**self.draw(rng)) if self.sampled else self
+            sigma = at.sigma_now
+            if sigma not in ways:
+                ways[sigma] = log_ways(n, k_max, sigma)
+            total[1:] += np.exp(at.tables(n, k_max).log_v[1:] + ways[sigma][1:])
+        return total / (N_HYPER if self.sampled else 1)
+
+    def expected_clusters(self, n: int) -> float:
+        """Prior expectation of the number of clusters among n items (at most 2000 of them)."""
+        pmf = self.n_clusters_pmf(n)
+        return float(pmf @ np.arange(len(pmf)) / pmf.sum())
+
     def update(self, sizes: np.ndarray, n: int, rng: np.random.Generator) -> Prior:
-        """Redraw the sampled parameters given a partition with these block sizes."""
-        return self
+        """Redraw the sampled parameters in turn given the block sizes, by slice sampling.
 
+        The target is the probability of the partition times the hyper-prior; the data do not come
+        in, because they depend on these parameters through the partition alone.
+        """
+        prior = self
+        for name in self.sampled:
+            hyper, pair = self.hyper[name], self._pair(name)
 
-def _is_fixed(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            def log_density(x, prior=prior, name=name, hyper=hyper, pair=pair):
+                at = prior.at(**{name: hyper.outside(x)})
+                return at.log_eppf(sizes) + hyper.log_density(pair, x)
 
-
-def gamma_pair(name: str, value: Any, default: tuple[float, float]) -> tuple[float, float] | None:
-    """(shape, rate) of a Gamma hyper-prior; None for a fixed positive number; else one sentence."""
-    if isinstance(value, str) and value == "auto":
-        return default
-    if _is_fixed(value):
-        if not 0 < value < np.inf:
-            raise ValueError(f"{name} must be positive, got {value!r}.")
-        return None
-    if isinstance(value, (tuple, list)) and len(value) == 2 and all(map(_is_fixed, value)):
-        if all(0 < v < np.inf for v in value):
-            return float(value[0]), float(value[1])
-    raise ValueError(
-        f"{name} must be a positive number (fixed), a pair (shape, rate) of positive numbers for a "
-        f"Gamma hyper-prior, or 'auto' = {default}; got {value!r}."
-    )
+            start = hyper.inside(prior.values[name])
+            x = slice_step(log_density, start, LIMIT[hyper.law], rng)
+            prior = prior.at(**{name: hyper.outside(x)})
+        return prior

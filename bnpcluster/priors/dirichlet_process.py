@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
-from bnpcluster.priors.base import Prior, PriorTables, gamma_pair
+from bnpcluster.priors._hyper import TINY, Hyper, solve_expected
+from bnpcluster.priors.base import Prior, PriorTables
 
 
 @lru_cache(maxsize=4)
@@ -37,7 +38,7 @@ class DirichletProcess(Prior):
     [0.25, 0.5, 0.25]
     """
 
-    hyper = {"alpha": 1.0}
+    hyper = {"alpha": Hyper(1.0, "gamma", auto=(1.0, 0.1))}
 
     def __init__(self, alpha: Any = "auto"):
         self.alpha = alpha
@@ -49,18 +50,51 @@ class DirichletProcess(Prior):
 
     def validate(self) -> None:
         """Raise one sentence if alpha makes no sense."""
-        gamma_pair("alpha", self.alpha, (1.0, 0.1))
+        super().validate()
+        if not 0 < self.values["alpha"] < np.inf:
+            raise ValueError(f"alpha must be positive and finite, got {self.alpha!r}.")
 
-    def draw(self, rng: np.random.Generator) -> dict[str, float]:
-        """A value of alpha from its hyper-prior, if it has one."""
-        pair = gamma_pair("alpha", self.alpha, (1.0, 0.1))
-        return {} if pair is None else {"alpha": max(rng.gamma(pair[0]) / pair[1], 1e-300)}
+    @property
+    def sigma_now(self) -> float:
+        """The sigma of W[m] = (1 - sigma)_{m-1}."""
+        return 0.0
 
     def tables(self, n: int, k_max: int) -> PriorTables:
         """log V[k] = k log alpha - log (alpha)_n and log W[m] = log (m-1)!"""
         alpha = self.values["alpha"]
         rising = math.lgamma(alpha + n) - math.lgamma(alpha)
         return PriorTables(np.arange(k_max + 1) * math.log(alpha) - rising, _log_factorials(n))
+
+    @classmethod
+    def from_expected_clusters(cls, k: float, n: int) -> DirichletProcess:
+        """The process with a fixed alpha that expects k clusters among n items.
+
+        Parameters
+        ----------
+        k : float
+            Between 1 and n, both excluded.
+        n : int
+
+        Returns
+        -------
+        DirichletProcess
+
+        Examples
+        --------
+        >>> from bnpcluster.priors import DirichletProcess
+        >>> prior = DirichletProcess.from_expected_clusters(k=5, n=100)
+        >>> round(prior.alpha, 3), round(prior.expected_clusters(100), 3)
+        (0.948, 5.0)
+        """
+        alpha = solve_expected(lambda alpha: cls(alpha).expected_clusters(n), k, n)
+        return cls(alpha)
+
+    def expected_clusters(self, n: int) -> float:
+        """Prior expectation of the number of clusters among n items, averaged over alpha."""
+        if self.sampled:
+            return super().expected_clusters(n)
+        alpha = self.values["alpha"]
+        return float(alpha * (digamma(alpha + n) - digamma(alpha)))
 
     def predictive(self, sizes: np.ndarray) -> np.ndarray:
         """m / (n + alpha) for a block of m items, alpha / (n + alpha) for a new one."""
@@ -69,14 +103,12 @@ class DirichletProcess(Prior):
 
     def update(self, sizes: np.ndarray, n: int, rng: np.random.Generator) -> Prior:
         """Redraw alpha given the number of blocks, with an auxiliary Beta variable."""
-        pair = gamma_pair("alpha", self.alpha, (1.0, 0.1))
-        if pair is None:
+        if not self.sampled:
             return self
-        shape, rate = pair
+        shape, rate = self._pair("alpha")
         k = len(sizes)
         eta = rng.beta(self.values["alpha"] + 1.0, n)
         rate -= math.log(eta)
         odds = (shape + k - 1.0) / (n * rate)
         shape += k if rng.random() * (1.0 + odds) < odds else k - 1.0
-        # Gamma draws of a tiny shape may underflow to zero, which is no value of alpha.
-        return self.at(alpha=max(rng.gamma(shape) / rate, 1e-300))
+        return self.at(alpha=max(rng.gamma(shape) / rate, TINY))

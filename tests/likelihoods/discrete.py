@@ -70,6 +70,7 @@ def assert_weights(likelihood, X, n_blocks):
     for (i, own), (beta, slack) in product(items, [(1.0, math.inf), (1.0, 2.0), (0.4, 5.0)]):
         count = ops.log_weights.fallback(bound, i, own, beta, math.inf, partition)
         full = dict(zip(partition.slots[:count], partition.weights[:count].copy(), strict=True))
+        partition.scores[:] = -math.inf  # scratch space: nothing may rest on what it held
         count = list_weights(bound, i, own, beta, slack, partition)
         found = dict(zip(partition.slots[:count], partition.weights[:count].copy(), strict=True))
         assert len(found) == count

@@ -9,6 +9,7 @@ from scipy.stats import t as student_t
 from bnpcluster import _ops as ops
 from bnpcluster.likelihoods import NormalInverseGamma, NormalInverseWishart
 from bnpcluster.testing import check_likelihood
+from tests.likelihoods.discrete import assert_weights
 
 X = np.array([[1.0, 2.0], [-0.5, 0.3], [0.2, -1.1]])
 
@@ -62,6 +63,17 @@ def test_contract_in_many_columns():
     rows = rng.normal(size=(7, 11)) + 0.5 * rng.normal(size=(7, 1))
     check_likelihood(NormalInverseWishart(), rows)
     check_likelihood(NormalInverseWishart(kappa=0.5, nu=30.0, scale=9.0), rows)
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "d"),
+    [(NormalInverseWishart(), 2), (NormalInverseWishart(), 6), (NormalInverseGamma(), 3)],
+)
+def test_weights_of_many_slots(likelihood, d):
+    """Blocks near and far; the empty slot is the first of a vector of slots."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(16, d))[np.arange(60) % 16] + 0.7 * rng.normal(size=(60, d))
+    assert_weights(likelihood, rows, 16)
 
 
 def test_one_column_is_normal_inverse_gamma():
@@ -151,7 +163,7 @@ def test_planar_predictive_integrates_to_one():
 def test_samples_follow_the_predictive(likelihood, d):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(30, d)) * np.arange(1, d + 1) + 5.0
-    bound, _ = filled(likelihood, rows, rows[0])
+    bound, _ = filled(likelihood, rows, rows[0] + 50.0)  # a block much tighter than the data
     draws = np.array([likelihood.sample(bound, 0, rng) for _ in range(3000)])
     error = draws.std(axis=0) / np.sqrt(3000)
     assert np.all(np.abs(draws.mean(axis=0) - rows.mean(axis=0)) < 5 * error + 0.05)

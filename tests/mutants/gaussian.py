@@ -13,6 +13,7 @@ NIW_T = f"{GAUSSIAN_TESTS}test_niw_predictive_is_a_student_t"
 NIG_T = f"{GAUSSIAN_TESTS}test_nig_predictive_is_a_product_of_student_ts"
 NIW_GOLDEN = f"{GAUSSIAN_TESTS}test_niw_golden_numbers"
 NIG_GOLDEN = f"{GAUSSIAN_TESTS}test_nig_golden_numbers"
+WEIGHTS = f"{GAUSSIAN_TESTS}test_weights_of_many_slots"
 UNITS = f"{GAUSSIAN_TESTS}test_units_shift_the_log_density_by_the_jacobian"
 PRODUCTS = f"{GAUSSIAN_TESTS}test_products_over_very_many_columns_neither_overflow_nor_underflow"
 SAMPLES = f"{GAUSSIAN_TESTS}test_samples_follow_the_predictive"
@@ -121,9 +122,9 @@ GAUSSIAN = [
     Mutant(
         "likelihoods/_niw_planar.py",
         "the bound is not taken of the empty slot",
-        "partition.n_blocks[0] + 1):",
-        "partition.n_blocks[0]):",
-        f"{LAZY}[1.0-niw]",
+        "padded(partition.n_blocks[0] + 1)",
+        "padded(partition.n_blocks[0])",
+        f"{WEIGHTS}[likelihood0-2]",
     ),
     Mutant(
         "likelihoods/_niw_general.py",
@@ -334,7 +335,7 @@ GAUSSIAN = [
         "the bound lies below what it should bound",
         "(2.0 * t / (2.0 + t))",
         "t",
-        f"{CONTRACT}[nig-1]",
+        f"{WEIGHTS}[likelihood2-3]",
     ),
     Mutant(
         "likelihoods/_inverse_gamma.py",
@@ -362,7 +363,7 @@ GAUSSIAN = [
         "the marginal has the log-determinant of the prior to the wrong power",
         "0.5 * nu * np.linalg.slogdet",
         "0.5 * d * np.linalg.slogdet",
-        f"{CONTRACT}[niw-2]",
+        f"{CONTRACT}[niw-3]",
     ),
     Mutant(
         "likelihoods/normal_inverse_wishart.py",

@@ -1,1 +1,300 @@
-OUTSIDE = []
+"""Bugs of the priors, of prediction and of the running of chains."""
+
+from __future__ import annotations
+
+from tests.mutants import Mutant
+
+PRIOR = "priors/test_all.py::test_contract[dp-0]"
+GOLDEN = "priors/test_dirichlet_process.py::test_golden_numbers"
+ESCOBAR_WEST = "priors/test_dirichlet_process.py::test_escobar_west_against_the_exact_conditional"
+PREDICTION = "test_prediction.py::"
+EXACT = f"{PREDICTION}test_exact_for_every_likelihood[nig-1]"
+OWN = f"{PREDICTION}test_every_draw_has_its_own_hyper_parameters"
+MIXTURES = "test_mixtures.py::"
+SCHEDULE = f"{MIXTURES}test_draws_are_the_states_that_the_schedule_names"
+RANDOMNESS = f"{MIXTURES}test_chains_and_iterations_have_randomness_of_their_own"
+ROUNDS = f"{MIXTURES}test_rounds_change_no_bit"
+
+OUTSIDE = [
+    Mutant(
+        "priors/dirichlet_process.py",
+        "V divides by the wrong rising factorial",
+        "math.lgamma(alpha + n)",
+        "math.lgamma(alpha + n - 1)",
+        PRIOR,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "V is not normalised at all",
+        "math.log(alpha) - rising",
+        "math.log(alpha)",
+        PRIOR,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "V counts a block too many",
+        "np.arange(k_max + 1) * math.log",
+        "(np.arange(k_max + 1) + 1) * math.log",
+        PRIOR,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "W is the factorial of the size",
+        "gammaln(np.arange(1.0, n + 1))",
+        "gammaln(np.arange(2.0, n + 2))",
+        PRIOR,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "a new cluster has weight one",
+        "np.append(sizes, alpha)",
+        "np.append(sizes, 1.0)",
+        PRIOR,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "the urn counts the new item",
+        "(np.sum(sizes) + alpha)",
+        "(np.sum(sizes) + 1 + alpha)",
+        PRIOR,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "update: the Beta variable has the wrong shape",
+        '["alpha"] + 1.0, n)',
+        '["alpha"], n)',
+        ESCOBAR_WEST,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "update: the logarithm is added",
+        "rate -= math.log(eta)",
+        "rate += math.log(eta)",
+        ESCOBAR_WEST,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "update: the odds forget n",
+        "/ (n * rate)",
+        "/ rate",
+        ESCOBAR_WEST,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "update: the odds have k for k - 1",
+        "(shape + k - 1.0)",
+        "(shape + k)",
+        ESCOBAR_WEST,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "update: odds are taken for a probability",
+        "rng.random() * (1.0 + odds) < odds",
+        "rng.random() < odds",
+        ESCOBAR_WEST,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "update: the two shapes are swapped",
+        "(1.0 + odds) < odds",
+        "(1.0 + odds) > odds",
+        ESCOBAR_WEST,
+    ),
+    Mutant(
+        "priors/dirichlet_process.py",
+        "update: the rate is taken for a scale",
+        "rng.gamma(shape) / rate",
+        "rng.gamma(shape) * rate",
+        ESCOBAR_WEST,
+    ),
+    Mutant(
+        "prediction.py",
+        "all draws have the same hyper-parameters",
+        "weights = at.predictive(",
+        "weights = prior.predictive(",
+        OWN,
+    ),
+    Mutant(
+        "prediction.py",
+        "the urn weights do not reach the slots",
+        "partition.log_prior[k] = log_urn[k]",
+        "partition.log_prior[k] = 0.0",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "the last block is taken for the empty slot",
+        "max(n_blocks, labels[i] + 1)",
+        "max(n_blocks, labels[i])",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "a draw adds to the statistics of the last",
+        "        clear(bound, k)\n",
+        "",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "a draw adds to the sizes of the last",
+        "        partition.sizes[k] = 0\n",
+        "",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "a draw adds to the shares of the last",
+        "    overlap[:] = 0.0\n",
+        "",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "shares are of all items, not of the block's",
+        "1.0 / sizes[b]",
+        "1.0 / len(labels)",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "the first block is taken for the new one",
+        "if slots[c] == empty:",
+        "if slots[c] == 0:",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "the sum is not rescaled when the largest term grows",
+        "            total[i] *= math.exp(top[i] - largest)\n",
+        "",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "a draw's membership counts by its evidence",
+        "draw_weight * weights[c] / evidence",
+        "draw_weight * weights[c]",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "the density ignores the weights of the draws",
+        "total[i] += draw_weight * evidence",
+        "total[i] += evidence",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "new rows are compared with fewer blocks than matter",
+        "1.0, NEGLIGIBLE, partition",
+        "1.0, 0.0, partition",
+        f"{PREDICTION}test_exact_for_every_prior[dp-0]",
+    ),
+    Mutant(
+        "prediction.py",
+        "the last draw of a kernel call is lost",
+        "slice(start, start + size)",
+        "slice(start, start + size - 1)",
+        f"{PREDICTION}test_kernel_calls_take_every_draw_once",
+    ),
+    Mutant(
+        "prediction.py",
+        "the last row of a chunk is lost",
+        "X[start : start + CHUNK]",
+        "X[start : start + CHUNK - 1]",
+        f"{PREDICTION}test_rows_are_predicted_one_by_one_and_in_chunks",
+    ),
+    Mutant(
+        "prediction.py",
+        "new rows come from all blocks equally often",
+        ", p=urn / urn.sum())",
+        ")",
+        f"{PREDICTION}test_samples_come_from_the_predictive",
+        compiled=True,
+    ),
+    Mutant(
+        "chains.py",
+        "the last state of warm-up is a draw",
+        "after > 0 and",
+        "after >= 0 and",
+        SCHEDULE,
+    ),
+    Mutant(
+        "chains.py",
+        "draws are counted from the first iteration",
+        "after % self.thin",
+        "iteration % self.thin",
+        SCHEDULE,
+    ),
+    Mutant(
+        "chains.py",
+        "thinning loses draws",
+        "self.n_draws * self.thin",
+        "self.n_draws",
+        SCHEDULE,
+    ),
+    Mutant(
+        "chains.py",
+        "every iteration has the same randomness",
+        "sampler.step(state, chain.rng)",
+        "sampler.step(state, np.random.default_rng(0))",
+        RANDOMNESS,
+    ),
+    Mutant(
+        "chains.py",
+        "every update of the prior has the same randomness",
+        "state.n_items, chain.rng)",
+        "state.n_items, np.random.default_rng(0))",
+        RANDOMNESS,
+    ),
+    Mutant(
+        "chains.py",
+        "hyper-parameters are drawn and forgotten",
+        "state.set_prior(",
+        "id(",
+        RANDOMNESS,
+    ),
+    Mutant(
+        "chains.py",
+        "a round forgets the hyper-parameters of the last",
+        "= state.labels.copy(), state.prior",
+        "= state.labels.copy(), chain.prior",
+        ROUNDS,
+    ),
+    Mutant(
+        "chains.py",
+        "statistics are rebuilt between rounds only",
+        "                state.rebuild()\n",
+        "                pass\n",
+        ROUNDS,
+    ),
+    Mutant(
+        "chains.py",
+        "rounds end anywhere",
+        "max(BOUNDARY, length // BOUNDARY * BOUNDARY)",
+        "max(BOUNDARY, length)",
+        ROUNDS,
+    ),
+    Mutant(
+        "chains.py",
+        "the last round is lost",
+        ", total, length)\n    yield total\n",
+        ", total, length)\n",
+        ROUNDS,
+    ),
+    Mutant(
+        "chains.py",
+        "draws overflow their integer type",
+        "n_blocks <= 256",
+        "n_blocks <= 257",
+        f"{MIXTURES}test_draws_of_many_clusters_are_kept_whole",
+    ),
+    Mutant(
+        "chains.py",
+        "chains stopped in warm-up have no draw",
+        "    if until == 0:\n        chain.keep(state)\n",
+        "",
+        f"{MIXTURES}test_max_time_before_the_end_of_warm_up",
+    ),
+]

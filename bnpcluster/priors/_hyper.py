@@ -1,0 +1,114 @@
+"""Hyper-priors on the parameters of a prior: what a pair means, and how its value is sampled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+TINY = 1e-300  # Gamma draws of a small shape may underflow to zero, which is no value
+
+
+class Hyper(NamedTuple):
+    """How a parameter may be given, and where a chain starts if it is sampled.
+
+    Attributes
+    ----------
+    start : float
+    law : "gamma" or "beta", of the hyper-prior that a pair stands for
+    auto : pair or None, what "auto" stands for
+    """
+
+    start: float
+    law: str
+    auto: tuple[float, float] | None = None
+
+    def pair(self, name: str, value: Any) -> tuple[float, float] | None:
+        """The pair of a hyper-prior, None for a fixed number, or one sentence."""
+        if self.auto is not None and isinstance(value, str) and value == "auto":
+            return self.auto
+        if is_number(value):
+            return None
+        if isinstance(value, (tuple, list)) and len(value) == 2 and all(map(is_number, value)):
+            if all(0 < v < np.inf for v in value):
+                return float(value[0]), float(value[1])
+        pairs = {
+            "gamma": "(shape, rate) of positive numbers for a Gamma hyper-prior",
+            "beta": "(a, b) of positive numbers for a Beta hyper-prior",
+        }
+        auto = f", or 'auto' = {self.auto}" if self.auto else ""
+        raise ValueError(
+            f"{name} must be a number (fixed) or a pair {pairs[self.law]}{auto}; got {value!r}."
+        )
+
+    def draw(self, pair: tuple[float, float], rng: np.random.Generator) -> float:
+        """A value from the hyper-prior."""
+        if self.law == "gamma":
+            return max(float(rng.gamma(pair[0])) / pair[1], TINY)
+        return float(np.clip(rng.beta(*pair), 1e-12, 1 - 1e-12))
+
+    def inside(self, value: float) -> float:
+        """The unconstrained coordinate: log of a positive value, logit of one below 1."""
+        return math.log(value) if self.law == "gamma" else math.log(value) - math.log1p(-value)
+
+    def outside(self, x: float) -> float:
+        """The value at an unconstrained coordinate."""
+        return math.exp(x) if self.law == "gamma" else 1.0 / (1.0 + math.exp(-x))
+
+    def log_density(self, pair: tuple[float, float], x: float) -> float:
+        """Log hyper-prior density of the coordinate, up to a constant, Jacobian included."""
+        if self.law == "gamma":
+            return pair[0] * x - pair[1] * math.exp(x)
+        return -pair[0] * np.logaddexp(0.0, -x) - pair[1] * np.logaddexp(0.0, x)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a parameter is given as a number."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+LIMIT = {"gamma": (-690.0, 690.0), "beta": (-27.0, 27.0)}  # where values are still themselves
+
+
+def slice_step(
+    log_density: Callable[[float], float],
+    x: float,
+    limits: tuple[float, float],
+    rng: np.random.Generator,
+    width: float = 1.5,
+) -> float:
+    """One univariate slice sampling step (Neal 2003): stepping out, then shrinkage.
+
+    The law is that of the density restricted to `limits`; no bound on the steps is needed, because
+    they end there at the latest.
+    """
+    level = log_density(x) + math.log(1.0 - rng.random())
+    left = x - width * rng.random()
+    right = left + width
+    while left > limits[0] and log_density(left) > level:
+        left -= width
+    while right < limits[1] and log_density(right) > level:
+        right += width
+    left, right = max(left, limits[0]), min(right, limits[1])
+    while True:
+        proposal = left + (right - left) * rng.random()
+        if log_density(proposal) > level:
+            return proposal
+        if proposal < x:
+            left = proposal
+        else:
+            right = proposal
+
+
+def solve_expected(expected: Callable[[float], float], k: float, n: int) -> float:
+    """The alpha at which a prior expects k clusters among n items."""
+    low, high = 1e-8, 1e8 * n
+    if not expected(low) < k < expected(high):
+        raise ValueError(
+            f"k must be between {expected(low):.3g} and {n} for n={n} items, got {k!r}."
+        )
+    root = brentq(lambda x: expected(math.exp(x)) - k, math.log(low), math.log(high), xtol=1e-12)
+    return math.exp(root)

@@ -1,0 +1,42 @@
+"""Rising factorials and quadrature nodes, the stuff that tables of a prior are made of."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+
+def log_rising(a: float, m: int) -> float:
+    """log a (a+1) ... (a+m-1)"""
+    return math.lgamma(a + m) - math.lgamma(a)
+
+
+@lru_cache(maxsize=16)
+def log_rising_table(a: float, n: int) -> np.ndarray:
+    """log W[m] = log (a)_{m-1} for m = 0 .. n, the entry 0 being 0.
+
+    Summed rather than taken from lgamma: for a sampled `a` it is made anew in every iteration.
+    """
+    table = np.zeros(n + 1)
+    np.cumsum(np.log(a + np.arange(n - 1.0)), out=table[2:])
+    return table
+
+
+legendre = lru_cache(maxsize=4)(np.polynomial.legendre.leggauss)
+"""Nodes and weights of Gauss-Legendre quadrature on (-1, 1); making them anew costs 0.4 ms."""
+
+
+def log_ways(n: int, k_max: int, sigma: float) -> np.ndarray:
+    """log of the sum of prod_b W[n_b] over the partitions of n items into k blocks, k = 0 .. k_max.
+
+    Item by item: a new item opens a block, or joins one, with m - sigma ways for a block of m.
+    """
+    log_s = np.full(k_max + 1, -np.inf)
+    log_s[1] = 0.0
+    k = np.arange(k_max + 1)
+    for m in range(1, n):
+        opened = np.concatenate([[-np.inf], log_s[:-1]])
+        log_s = np.logaddexp(log_s + np.log(np.maximum(m - sigma * k, 1e-300)), opened)
+    return log_s

@@ -1,0 +1,88 @@
+"""A mixture with a fixed number of components and symmetric Dirichlet weights."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+
+from bnpcluster.priors._hyper import Hyper
+from bnpcluster.priors._sizes import log_rising, log_rising_table
+from bnpcluster.priors.base import Prior, PriorTables
+
+
+class FiniteDirichlet(Prior):
+    """At most `n_components` clusters; the weights are Dirichlet(a, ..., a).
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Components of the mixture; clusters are those that hold items.
+    concentration : float or pair, default=1.0
+        The `a` of the Dirichlet weights. A pair ``(shape, rate)`` is a Gamma hyper-prior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.priors import FiniteDirichlet
+    >>> prior = FiniteDirichlet(n_components=2, concentration=1.0)
+    >>> np.exp(prior.predictive(np.array([1, 2]))).round(3).tolist()
+    [0.4, 0.6, 0.0]
+    """
+
+    hyper = {"concentration": Hyper(1.0, "gamma")}
+
+    def __init__(self, n_components: int = 10, concentration: Any = 1.0):
+        self.n_components = n_components
+        self.concentration = concentration
+
+    @classmethod
+    def examples(cls) -> list[Prior]:
+        """Fewer and more components than items, and a hyper-prior."""
+        return [cls(5, 0.6), cls(3, 0.7), cls(4, (2.0, 1.0))]
+
+    def validate(self) -> None:
+        """Raise one sentence if the parameters make no sense."""
+        super().validate()
+        k = self.n_components
+        if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
+            raise ValueError(f"n_components must be a positive integer, got {k!r}.")
+        if not 0 < self.values["concentration"] < np.inf:
+            raise ValueError(
+                f"concentration must be positive and finite, got {self.concentration!r}."
+            )
+
+    @property
+    def most_clusters(self) -> float:
+        """The number of components."""
+        return int(self.n_components)
+
+    @property
+    def sigma_now(self) -> float:
+        """The sigma of W[m] = (1 - sigma)_{m-1}."""
+        return -self.values["concentration"]
+
+    def tables(self, n: int, k_max: int) -> PriorTables:
+        """log V[k] = log k0!/(k0-k)! + k log a - log (k0 a)_n, log W[m] = log (a+1)_{m-1}"""
+        a, k0 = self.values["concentration"], int(self.n_components)
+        log_v = np.full(k_max + 1, -np.inf)
+        k = np.arange(min(k_max, k0) + 1)
+        log_v[k] = np.append(0.0, np.cumsum(np.log(k0 - k[:-1]))) + k * math.log(a)
+        return PriorTables(log_v - log_rising(k0 * a, n), log_rising_table(1.0 + a, n))
+
+    def predictive(self, sizes: np.ndarray) -> np.ndarray:
+        """(m + a) / (n + k0 a) for a block of m items, a (k0 - k) / (n + k0 a) for a new one."""
+        a, k0 = self.values["concentration"], int(self.n_components)
+        with np.errstate(divide="ignore"):  # a full mixture opens no further block
+            return np.log(np.append(sizes + a, a * (k0 - len(sizes))) / (np.sum(sizes) + k0 * a))
+
+    def log_eppf(self, sizes: np.ndarray) -> float:
+        """log p(partition) by its block sizes."""
+        a, k0 = self.values["concentration"], int(self.n_components)
+        n, k = int(sizes.sum()), len(sizes)
+        log_v = math.lgamma(k0 + 1) - math.lgamma(k0 - k + 1) + k * math.log(a)
+        return (
+            log_v - log_rising(k0 * a, n) + sum(log_rising(1.0 + a, m - 1) for m in sizes.tolist())
+        )

@@ -1,0 +1,136 @@
+"""The Pitman-Yor prior on partitions: many small clusters, sizes with a power law."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bnpcluster.priors._hyper import TINY, Hyper, solve_expected
+from bnpcluster.priors._sizes import log_rising, log_rising_table
+from bnpcluster.priors.base import Prior, PriorTables
+
+
+class PitmanYor(Prior):
+    """Pitman-Yor process: a new cluster opens with probability ``(alpha + k d) / (n + alpha)``.
+
+    Parameters
+    ----------
+    alpha : float, pair or "auto", default="auto"
+        Concentration (often called theta). A fixed number must be greater than ``-discount``; a
+        pair ``(shape, rate)`` is a Gamma hyper-prior; ``"auto"`` is ``(1.0, 0.1)``.
+    discount : float or pair, default=0.25
+        Discount `d`, 0 <= d < 1; 0 is the Dirichlet process. A pair ``(a, b)`` is a Beta
+        hyper-prior.
+
+    References
+    ----------
+    Teh, Y. W. (2006). A Bayesian interpretation of interpolated Kneser-Ney. Technical report
+    TRA2/06, National University of Singapore (the auxiliary variables of `update`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.priors import PitmanYor
+    >>> prior = PitmanYor(alpha=1.0, discount=0.5)
+    >>> np.exp(prior.predictive(np.array([1, 2]))).round(3).tolist()
+    [0.125, 0.375, 0.5]
+    """
+
+    hyper = {"alpha": Hyper(1.0, "gamma", auto=(1.0, 0.1)), "discount": Hyper(0.25, "beta")}
+
+    def __init__(self, alpha: Any = "auto", discount: Any = 0.25):
+        self.alpha = alpha
+        self.discount = discount
+
+    @classmethod
+    def examples(cls) -> list[Prior]:
+        """Fixed values, with a negative alpha among them, and hyper-priors on both."""
+        return [cls(0.7, 0.4), cls(-0.2, 0.5), cls((2.0, 1.0), (2.0, 3.0))]
+
+    def validate(self) -> None:
+        """Raise one sentence if the parameters make no sense."""
+        super().validate()
+        values = self.values
+        if not 0 <= values["discount"] < 1:
+            raise ValueError(f"discount must be at least 0 and below 1, got {self.discount!r}.")
+        low = -values["discount"] if "discount" not in self.sampled else 0.0
+        if not low < values["alpha"] < np.inf:
+            raise ValueError(f"alpha must be greater than {low:g} and finite, got {self.alpha!r}.")
+
+    @property
+    def sigma_now(self) -> float:
+        """The sigma of W[m] = (1 - sigma)_{m-1}."""
+        return self.values["discount"]
+
+    def tables(self, n: int, k_max: int) -> PriorTables:
+        """log V[k] = sum_{i<k} log(alpha + i d) - log (alpha+1)_{n-1}, W[m] = (1-d)_{m-1}"""
+        alpha, d = self.values["alpha"], self.values["discount"]
+        log_v = np.zeros(k_max + 1)
+        log_v[2:] = np.cumsum(np.log(alpha + d * np.arange(1, k_max)))
+        return PriorTables(log_v - log_rising(alpha + 1.0, n - 1), log_rising_table(1.0 - d, n))
+
+    @classmethod
+    def from_expected_clusters(cls, k: float, n: int, discount: float = 0.25) -> PitmanYor:
+        """The process with this discount and a fixed alpha that expects k clusters among n items.
+
+        Parameters
+        ----------
+        k : float
+            More clusters than alpha = 0 gives, and fewer than n.
+        n : int
+        discount : float, default=0.25
+
+        Returns
+        -------
+        PitmanYor
+
+        Examples
+        --------
+        >>> from bnpcluster.priors import PitmanYor
+        >>> prior = PitmanYor.from_expected_clusters(k=10, n=100, discount=0.25)
+        >>> round(prior.expected_clusters(100), 6)
+        10.0
+        """
+        alpha = solve_expected(lambda alpha: cls(alpha, discount).expected_clusters(n), k, n)
+        return cls(alpha, discount)
+
+    def expected_clusters(self, n: int) -> float:
+        """Prior expectation of the number of clusters among n items."""
+        alpha, d = self.values["alpha"], self.values["discount"]
+        if self.sampled or d == 0.0 or alpha <= 0.0:
+            return super().expected_clusters(n)
+        ratio = np.log1p(d / (alpha + np.arange(n))).sum()  # log (alpha+d)_n / (alpha)_n
+        return float(alpha / d * np.expm1(ratio))
+
+    def predictive(self, sizes: np.ndarray) -> np.ndarray:
+        """(m - d) / (n + alpha) for a block of m items, (alpha + k d) / (n + alpha) for a new."""
+        alpha, d = self.values["alpha"], self.values["discount"]
+        if len(sizes) == 0:
+            return np.zeros(1)
+        new = alpha + d * len(sizes)
+        return np.log(np.append(sizes - d, new) / (np.sum(sizes) + alpha))
+
+    def update(self, sizes: np.ndarray, n: int, rng: np.random.Generator) -> Prior:
+        """Redraw the sampled parameters given the block sizes, with auxiliary variables.
+
+        The factors alpha + i d and j - d of the partition's probability are split into two terms
+        each, one of which is drawn; given these, alpha is Gamma and d is Beta (Teh 2006).
+        """
+        prior: Prior = self
+        alpha, d = self.values["alpha"], self.values["discount"]
+        k = np.arange(1, len(sizes))
+        from_alpha = int((rng.random(len(k)) * (alpha + d * k) < alpha).sum())
+        if "alpha" in self.sampled:
+            shape, rate = self._pair("alpha")
+            if n > 1:
+                rate -= math.log(rng.beta(alpha + 1.0, n - 1.0))
+            prior = prior.at(alpha=max(rng.gamma(shape + from_alpha) / rate, TINY))
+        if "discount" in self.sampled:
+            a, b = self._pair("discount")
+            j = np.concatenate([np.arange(1.0, m) for m in sizes])
+            from_rest = int((rng.random(len(j)) * (j - d) >= j - 1.0).sum())
+            drawn = rng.beta(a + len(k) - from_alpha, b + from_rest)
+            prior = prior.at(discount=min(max(drawn, TINY), 1.0 - 1e-12))
+        return prior
