@@ -13,25 +13,26 @@ from typing import Any
 import joblib
 import numpy as np
 
-from bnpcluster.chains import Chain
+from bnpcluster.chains import Chain, Place
 from bnpcluster.priors import Prior
 
 EVERY = 10.0  # seconds between two saves
 
 
-def frozen(chain: Chain) -> dict[str, np.ndarray]:
-    """A chain as arrays; `thawed` is its inverse."""
+def frozen(chain: Chain, place: Place | None = None) -> dict[str, np.ndarray]:
+    """A chain as arrays, where it stands or at an earlier place; `thawed` is its inverse."""
+    place = place or chain.place()
     meta = {
-        "generator": chain.rng.bit_generator.state,
-        "values": chain.prior.values,
-        "iteration": chain.iteration,
-        "traces": chain.traces,
-        "counts": dict(chain.counts),
+        "generator": place.generator,
+        "values": place.prior.values,
+        "iteration": place.iteration,
+        "traces": chain.traces[: place.n_draws],
+        "counts": dict(place.counts),
         "seconds": chain.seconds,
     }
-    n = len(chain.labels)
-    draws = np.array(chain.draws) if chain.draws else np.zeros((0, n), np.uint8)
-    return {"meta": np.array(json.dumps(meta)), "labels": chain.labels, "draws": draws}
+    draws = chain.draws[: place.n_draws]
+    stacked = np.array(draws) if draws else np.zeros((0, len(place.labels)), np.uint8)
+    return {"meta": np.array(json.dumps(meta)), "labels": place.labels, "draws": stacked}
 
 
 def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
@@ -39,9 +40,11 @@ def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
     meta = json.loads(str(arrays["meta"]))
     generator = np.random.default_rng(0)
     generator.bit_generator.state = meta["generator"]
+    # A parameter that is fixed now has its own value, whatever it was before.
+    values = {name: value for name, value in meta["values"].items() if name in prior.sampled}
     return Chain(
         labels=arrays["labels"],
-        prior=prior.at(**meta["values"]),
+        prior=prior.at(**values),
         rng=generator,
         iteration=meta["iteration"],
         draws=list(arrays["draws"]),
@@ -80,12 +83,17 @@ class Checkpoint:
             ) from error
 
     def save(self, chains: list[Chain], force: bool = False) -> None:
-        """Save the chains if the last time is long enough ago, or `force`."""
+        """Save the chains if the last time is long enough ago, or `force`.
+
+        A chain that was stopped in between is saved at its last boundary, from where it will go
+        on as if it had not been stopped.
+        """
         if not force and time.monotonic() - self.saved < EVERY:
             return
         arrays: dict[str, Any] = {"n_chains": np.array(len(chains))}
         for c, chain in enumerate(chains):
-            arrays.update({f"{name}_{c}": array for name, array in frozen(chain).items()})
+            place = None if chain.finished else chain.boundary
+            arrays.update({f"{name}_{c}": array for name, array in frozen(chain, place).items()})
         temporary = self.path.with_suffix(".tmp")
         try:
             with temporary.open("wb") as file:

@@ -44,7 +44,8 @@ _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
 
 
 @cache
-def _digest_of_package() -> str:
+def digest_of_package() -> str:
+    """Digest of all sources of the package."""
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -95,7 +96,7 @@ class _StampedCache(FunctionCache):
         self._elsewhere: dict[str, _StampedCache] = {}
 
     def _index_key(self, sig, codegen):
-        return (*super()._index_key(sig, codegen), _digest_of_package())
+        return (*super()._index_key(sig, codegen), digest_of_package())
 
     def _for(self, sig: Any) -> Any:
         """The cache for a signature: this one, another one, or none."""
@@ -142,7 +143,10 @@ def kernel(
     fastmath = {"reassoc", "contract"} if reassociate else False
     dispatcher: Any = numba.njit(function, fastmath=fastmath, forceinline=inline, **_OPTIONS)
     if CACHE and not DISABLED:
-        dispatcher._cache = _StampedCache(function)
+        try:
+            dispatcher._cache = _StampedCache(function)
+        except RuntimeError:
+            pass  # no folder can be written to, so every process compiles for itself
     KERNELS.append(dispatcher)
     return dispatcher
 

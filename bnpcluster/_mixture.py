@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 import bnpcluster
 from bnpcluster import _resolve
 from bnpcluster._checkpoint import Checkpoint, frozen, thawed
+from bnpcluster._jit import digest_of_package
 from bnpcluster._report import Report
 from bnpcluster._starts import starts
 from bnpcluster.chains import BOUNDARY, Chain, Schedule, Stop, run, warm_up_kernels
@@ -66,12 +67,14 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         bound = likelihood.bind(X)
         check_operations(sampler, bound, likelihood)
         checkpoint = self._checkpoint(X)
-        chains = checkpoint.load(prior) if checkpoint else None
+        warm = self._can_warm_start(len(X), self.n_chains)
+        chains = checkpoint.load(prior) if checkpoint and not warm else None
         if chains is None:
             chains = self._start(X, likelihood, prior)
         chains, interrupted = self._run(chains, bound, sampler, schedule, checkpoint)
-        self._X, self._bound = X, bound
-        return self._finish(likelihood, prior, chains, interrupted)
+        self._X, self._bound = X.copy(), bound
+        self._likelihood, self._fitted_prior, self._sampler = likelihood, prior, sampler
+        return self._finish(chains, interrupted)
 
     def continue_fit(self, n_draws: int) -> Mixture:
         """Append `n_draws` draws per chain to the posterior, from where the chains stopped.
@@ -86,14 +89,17 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         self
         """
         check_is_fitted(self)
-        likelihood, prior, sampler = self._components()
+        prior, old = self._fitted_prior, self.posterior_
         more = _resolve.count("n_draws", n_draws, 1)
         chains = [thawed(arrays, prior) for arrays in self._last]
-        old = self.posterior_
+        # Chains that were stopped apart go on side by side.
+        iteration = max(chain.iteration for chain in chains)
+        for chain in chains:
+            chain.iteration = iteration
         # Warm-up is over however early the chains were stopped: what comes now is kept.
-        schedule = Schedule(more, chains[0].iteration, _resolve.count("thin", self.thin, 1))
-        chains, interrupted = self._run(chains, self._bound, sampler, schedule, None)
-        return self._finish(likelihood, prior, chains, interrupted, old)
+        schedule = Schedule(more, iteration, _resolve.count("thin", self.thin, 1))
+        chains, interrupted = self._run(chains, self._bound, self._sampler, schedule, None)
+        return self._finish(chains, interrupted, old)
 
     def _checked(self, X: Any, reset: bool) -> np.ndarray:
         try:
@@ -131,7 +137,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         if self.checkpoint is None:
             return None
         parameters = {k: v for k, v in self.get_params().items() if k not in NOT_IDENTITY}
-        identity = (type(self).__name__, sorted(parameters.items()), X, bnpcluster.__version__)
+        version = (bnpcluster.__version__, digest_of_package())
+        identity = (type(self).__name__, sorted(parameters.items()), X, version)
         return Checkpoint(self.checkpoint, identity)
 
     def _start(self, X: np.ndarray, likelihood: Likelihood, prior: Prior) -> list[Chain]:
@@ -140,15 +147,16 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
             [np.random.default_rng(s) for s in child.spawn(2)]
             for child in _resolve.seed_sequence(self.random_state).spawn(n_chains)
         ]
-        if self.warm_start and hasattr(self, "_last") and len(self._last) == n_chains:
+        if self._can_warm_start(len(X), n_chains):
+            # On with the generators too: the same seeds again would repeat what led here.
             last = [thawed(arrays, prior) for arrays in self._last]
-            if len(last[0].labels) == len(X):
-                return [
-                    Chain(chain.labels, chain.prior, rng)
-                    for chain, (_, rng) in zip(last, seeds, strict=True)
-                ]
+            return [Chain(chain.labels, chain.prior, chain.rng) for chain in last]
         labels = starts(self.init, X, likelihood, prior, [rng for rng, _ in seeds])
         return [Chain(row, prior, rng) for row, (_, rng) in zip(labels, seeds, strict=True)]
+
+    def _can_warm_start(self, n: int, n_chains: int) -> bool:
+        last: list = getattr(self, "_last", []) if self.warm_start else []
+        return len(last) == n_chains and len(last[0]["labels"]) == n
 
     def _run(
         self,
@@ -193,14 +201,12 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
 
     def _finish(
         self,
-        likelihood: Likelihood,
-        prior: Prior,
         chains: list[Chain],
         interrupted: bool,
         old: Posterior | None = None,
     ) -> Mixture:
-        self._likelihood, self.posterior_ = likelihood, _posterior(chains, old)
-        self._log_urn = urn_weights(prior, self.posterior_)
+        self.posterior_ = _posterior(chains, old)
+        self._log_urn = urn_weights(self._fitted_prior, self.posterior_)
         self.labels_ = self.posterior_.point_estimate(self.point_estimate).astype(np.int64)
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.n_clusters_posterior_ = self.posterior_.n_clusters_pmf()
@@ -255,12 +261,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         -------
         probabilities : ndarray of shape (n_samples, n_clusters_), rows sum to one
         """
-        membership = self._predicted(X).membership
-        total = membership.sum(axis=1, keepdims=True)
-        # A row so far away that every cluster underflows is told apart by cluster size alone.
-        shares = np.bincount(self.labels_) / len(self.labels_)
-        with np.errstate(invalid="ignore"):
-            return np.where(total > 0, membership / total, shares)
+        return self._predicted(X).membership
 
     def transform(self, X: Any) -> np.ndarray:
         """Membership probabilities: the same as `predict_proba`.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bnpcluster.diagnostics import Diagnostics
+from bnpcluster.prediction import predict
 
 if TYPE_CHECKING:
     from bnpcluster._mixture import Mixture
@@ -35,7 +36,8 @@ class Report(NamedTuple):
         """The report of a fitted mixture."""
         posterior = model.posterior_
         some = slice(None, None, -(-posterior.n_items // ROWS))
-        agreement = np.mean(model.predict(model._X[some]) == model.labels_[some])
+        membership = predict(model._fitted(), model._X[some]).membership
+        agreement = np.mean(membership.argmax(axis=1) == model.labels_[some])
         sizes = np.bincount(model.labels_)
         found = {
             "model": f"{type(model).__name__}, {model._likelihood!r}, sampler {model.sampler!r}",

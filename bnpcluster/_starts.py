@@ -33,7 +33,7 @@ def starts(
     if init == "singletons":
         return [np.arange(n) % most for _ in rngs]
     if init == "prior":
-        return [prior.sample(n, rng) for rng in rngs]
+        return [prior.at(**prior.draw(rng)).sample(n, rng) for rng in rngs]
     if init in ("auto", "kmeans"):
         features = likelihood.features(X)
         centres = CENTRES if init == "auto" else CENTRES[:1]

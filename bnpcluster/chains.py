@@ -7,14 +7,15 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from bnpcluster._state import State, Stopped
+from bnpcluster._state import State, Stopped, retable
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import Sampler
 
@@ -61,9 +62,20 @@ class Stop:
         self.requested = threading.Event()
 
 
+class Place(NamedTuple):
+    """All that decides how a chain goes on, and how many draws it had by then."""
+
+    labels: np.ndarray
+    prior: Prior
+    generator: Any
+    iteration: int
+    n_draws: int
+    counts: Counter
+
+
 @dataclass
 class Chain:
-    """One chain between two rounds: all that decides how it goes on, and the draws so far."""
+    """One chain between two rounds: where it stands, its last boundary, and the draws so far."""
 
     labels: np.ndarray
     prior: Prior
@@ -73,6 +85,16 @@ class Chain:
     traces: list[dict[str, float]] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
     seconds: float = 0.0
+    finished: bool = False
+    boundary: Place | None = None
+
+    def place(self) -> Place:
+        """Where the chain stands."""
+        state = self.rng.bit_generator.state
+        n_draws = len(self.draws)
+        return Place(
+            self.labels.copy(), self.prior, state, self.iteration, n_draws, self.counts.copy()
+        )
 
     def keep(self, state: State) -> None:
         """Append the state to the draws."""
@@ -80,7 +102,8 @@ class Chain:
         small = np.uint8 if n_blocks <= 256 else np.uint16 if n_blocks <= 65_536 else np.uint32
         self.draws.append(state.labels.astype(small))
         traces = {name: values[name] for name in state.prior.sampled}
-        traces["n_clusters"], traces["log_posterior"] = n_blocks, state.log_joint()
+        traces["n_clusters"] = n_blocks
+        traces["log_posterior"] = state.log_joint() + state.prior.log_hyper_density()
         self.traces.append(traces)
 
 
@@ -90,6 +113,8 @@ def advance(
     """Run a chain to iteration `until` or until it is asked to stop; 0: only keep where it is."""
     begin = time.perf_counter()
     state = State(bound, chain.prior, chain.labels, should_stop=stop)
+    if chain.boundary is None:
+        chain.boundary = chain.place()
     every = chain.prior.update_every if chain.prior.sampled else 0
     try:
         while chain.iteration < until and not stop():
@@ -97,16 +122,21 @@ def advance(
             if every and chain.iteration % every == 0:
                 state.set_prior(state.prior.update(state.sizes, state.n_items, chain.rng))
             chain.iteration += 1
-            if chain.iteration % BOUNDARY == 0:
+            at_boundary = chain.iteration % BOUNDARY == 0
+            if at_boundary:
                 state.rebuild()
             if schedule.kept(chain.iteration):
                 chain.keep(state)
+            if at_boundary:
+                chain.labels, chain.prior = state.labels, state.prior
+                chain.boundary = chain.place()
     except Stopped:
         # A sweep cut short is no iteration, but its last state is as good a state as any.
         pass
     if until == 0:
         chain.keep(state)
     chain.labels, chain.prior = state.labels.copy(), state.prior
+    chain.finished = chain.iteration >= schedule.n_iterations
     chain.seconds += time.perf_counter() - begin
     return chain
 
@@ -130,7 +160,15 @@ def run(
     with interruptible(stop):
         for until in _ends(chains[0].iteration, schedule.n_iterations, round_length):
             tasks = (delayed(advance)(c, bound, sampler, schedule, until, stop) for c in chains)
-            chains = Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
+            try:
+                chains = Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
+            except BrokenProcessPool:
+                # Ctrl-C in a terminal reaches worker processes, too, and kills them.
+                if not stop.requested.is_set():
+                    raise
+            except BaseException:
+                stop.requested.set()  # the other chains need not go on
+                raise
             after_round(chains)
             if stop():
                 break
@@ -178,3 +216,4 @@ def warm_up_kernels(chain: Chain, bound: Any, sampler: Sampler) -> None:
     sampler.step(state, np.random.default_rng(0))
     state.log_joint()
     state.rebuild()
+    retable(state.partition, state.problem.log_w)

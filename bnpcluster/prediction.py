@@ -25,7 +25,8 @@ class Prediction(NamedTuple):
     ----------
     log_density : ndarray, shape (n_rows,)
     novelty : ndarray, shape (n_rows,): probability of a new cluster
-    membership : ndarray, shape (n_rows, n_clusters): probability of each cluster of the estimate
+    membership : ndarray, shape (n_rows, n_clusters)
+        Probability of each cluster of the estimate, given that the row is in one of them.
     """
 
     log_density: np.ndarray
@@ -80,13 +81,14 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
     overlap = np.zeros((len(partition.sizes), n_clusters))
     # Running log-sum-exp over draws: the largest term so far, and the sum relative to it.
     top, total = np.full(n, -np.inf), np.zeros(n)
-    novelty, membership = np.zeros(n), np.zeros((n, n_clusters))
+    novelty, membership, scale = np.zeros(n), np.zeros((n, n_clusters)), np.full(n, -np.inf)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     weights = fitted.posterior.weights.ravel()
-    sums = (top, total, novelty, membership)
-    for some in _slices(len(labels), n * partition.n_blocks[0] + labels.shape[1]):
+    sums = (top, total, novelty, membership, scale)
+    for some in _slices(len(labels), n * fitted.log_urn.shape[1] + labels.shape[1]):
         draws = (labels[some], fitted.log_urn[some], weights[some])
         add_draws(bound, new, partition, draws, fitted.estimate, overlap, sums)
+    membership /= membership.sum(axis=1, keepdims=True)
     return Prediction(top + np.log(total), novelty, membership)
 
 
@@ -118,7 +120,7 @@ def fill(bound, partition, labels, log_urn):
     """Put all items into their slots, and the urn weights where the prior's weights stand."""
     n_blocks = 0
     for i in range(len(labels)):
-        n_blocks = max(n_blocks, labels[i] + 1)
+        n_blocks = max(n_blocks, np.intp(labels[i]) + 1)
     partition.n_blocks[0] = n_blocks
     for k in range(len(log_urn)):
         clear(bound, k)
@@ -141,29 +143,50 @@ def share_out(labels, estimate, overlap, sizes):
 
 @kernel
 def accumulate(new, partition, overlap, draw_weight, sums):
-    """Add one draw to the sums of every row."""
-    top, total, novelty, membership = sums
-    slots, weights, empty = partition.slots, partition.weights, partition.n_blocks[0]
+    """Add one draw to the sums of every row.
+
+    `total` and `membership` are kept relative to exp(top) and exp(scale), so that rows far from
+    everything lose neither their density nor the ratios of their clusters.
+    """
+    top, total, novelty, membership, scale = sums
+    weights, scores, empty = partition.weights, partition.scores, partition.n_blocks[0]
     for i in range(len(top)):
-        count = log_weights(new, i, -1, 1.0, NEGLIGIBLE, partition)
-        largest = weights[0]
-        for c in range(1, count):
-            largest = max(largest, weights[c])
+        count = log_weights(new, i, -1, 1.0, math.inf, partition)
+        # The empty slot comes first, the blocks follow.
+        nearest = -math.inf
+        for c in range(count):
+            scores[c] = weights[c]
+            if partition.slots[c] != empty:
+                nearest = max(nearest, weights[c])
+        largest = max(nearest, weights[0])
         evidence = 0.0
         for c in range(count):
-            weights[c] = math.exp(weights[c] - largest)
-            evidence += weights[c]
+            evidence += math.exp(scores[c] - largest)
+        if partition.slots[0] == empty:
+            novelty[i] += draw_weight * math.exp(weights[0] - largest) / evidence
+        rescale(top, total, i, largest, draw_weight * evidence)
+        level = nearest - largest - math.log(evidence)
+        factor = math.exp(min(scale[i] - level, 0.0))
+        if level > scale[i]:
+            scale[i] = level
+            for cluster in range(membership.shape[1]):
+                membership[i, cluster] *= factor
+        share = draw_weight * math.exp(level - scale[i])
         for c in range(count):
-            share = draw_weight * weights[c] / evidence
-            if slots[c] == empty:
-                novelty[i] += share
-            else:
+            k = partition.slots[c]
+            if k != empty and scores[c] > nearest - NEGLIGIBLE:
+                part = share * math.exp(scores[c] - nearest)
                 for cluster in range(membership.shape[1]):
-                    membership[i, cluster] += share * overlap[slots[c], cluster]
-        if largest > top[i]:
-            total[i] *= math.exp(top[i] - largest)
-            top[i] = largest
-        total[i] += draw_weight * evidence * math.exp(largest - top[i])
+                    membership[i, cluster] += part * overlap[k, cluster]
+
+
+@kernel
+def rescale(top, total, i, log_term, factor):
+    """Add factor * exp(log_term) to a sum that is kept as total * exp(top)."""
+    if log_term > top[i]:
+        total[i] *= math.exp(top[i] - log_term)
+        top[i] = log_term
+    total[i] += factor * math.exp(log_term - top[i])
 
 
 def sample(fitted: Fitted, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -129,6 +129,8 @@ def _with_absent(labels: np.ndarray, bound: Any, n: int) -> np.ndarray:
 
 def chi_square(observed: np.ndarray, expected: np.ndarray) -> float:
     """P-value of counts against expected ones; cells expected less than 5 times are pooled."""
+    if observed[expected == 0].any():
+        return 0.0  # an impossible state was reached
     small = expected < 5
     cells = np.append(observed[~small], observed[small].sum())
     means = np.append(expected[~small], expected[small].sum())

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy.stats import gamma
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
@@ -196,8 +197,7 @@ def test_continue_fit_at_a_boundary_is_one_long_fit(blobs):
 
 def test_warm_start_goes_on_from_the_last_states(blobs):
     X = blobs[0]
-    parameters = {**QUICK, "n_draws": 1, "n_warmup": 0, "init": "one", "warm_start": True}
-    model = DPMixture(**parameters)
+    model = DPMixture(n_draws=1, n_warmup=0, init="singletons", warm_start=True, random_state=0)
     model.fit(X)
     first = model.posterior_.log_posterior.mean()
     for _ in range(30):
@@ -206,6 +206,41 @@ def test_warm_start_goes_on_from_the_last_states(blobs):
     assert model.n_iter_ == 1
     model.fit(X[:30])  # another number of rows: a fresh start
     assert model.posterior_.n_items == 30
+
+
+def test_warm_starts_do_not_repeat_their_random_numbers():
+    """With an integer seed, too: otherwise 200 warm starts would return one partition for ever."""
+    X = np.array([[-1.0], [-0.8], [0.1], [1.2], [0.9]])
+    model = DPMixture(alpha=1.0, n_draws=1, n_warmup=1, n_chains=1, warm_start=True, random_state=0)
+    seen = {model.fit(X).posterior_.labels.tobytes() for _ in range(200)}
+    assert len(seen) > 5
+
+
+def test_warm_start_obeys_a_changed_prior(blobs):
+    X = np.random.default_rng(0).normal(size=(40, 1))
+    warm = DPMixture(alpha=0.01, warm_start=True, **QUICK).fit(X)
+    warm.set_params(alpha=30.0).fit(X)
+    fresh = DPMixture(alpha=30.0, **{**QUICK, "n_draws": 400}).fit(X)
+    assert warm.posterior_.n_clusters.mean() == pytest.approx(
+        fresh.posterior_.n_clusters.mean(), rel=0.2
+    )
+
+
+def test_continue_fit_goes_on_with_what_was_fitted(blobs):
+    model = DPMixture(**QUICK).fit(blobs[0])
+    model.set_params(alpha=50.0, likelihood="bernoulli").continue_fit(10)
+    assert model.posterior_.alpha.shape == (4, 50)
+    assert np.isfinite(model.score(blobs[0]))
+
+
+def test_continue_fit_after_chains_were_stopped_apart(blobs):
+    model = DPMixture(**QUICK).fit(blobs[0])
+    for arrays, iteration in zip(model._last, (29, 50, 40, 3), strict=True):
+        arrays["meta"] = np.array(
+            str(arrays["meta"]).replace('"iteration": 100', f'"iteration": {iteration}')
+        )
+    model.continue_fit(10)
+    assert model.posterior_.n_draws == 50
 
 
 @pytest.mark.parametrize("init", ["one", "singletons", "prior", "kmeans", "auto"])
@@ -227,6 +262,20 @@ def test_auto_starts_differ_between_chains(blobs):
     rngs = [np.random.default_rng(c) for c in range(4)]
     rows = starts("auto", blobs[0], NormalInverseGamma(), DirichletProcess(1.0), rngs)
     assert len({row.tobytes() for row in rows}) == 4
+
+
+def test_the_map_estimate_counts_the_hyper_prior():
+    """log_posterior is the joint density of partition and alpha, not given alpha alone."""
+    X = np.random.default_rng(0).normal(size=(12, 1))
+    model = DPMixture(alpha=(3.0, 2.0), **QUICK).fit(X)
+    trace, alpha = model.posterior_.log_posterior, model.posterior_.alpha
+    labels = model.posterior_.labels[0, 0].astype(int)
+    prior = DirichletProcess(float(alpha[0, 0]))
+    bound = model._likelihood.bind(X)
+    from bnpcluster._state import State
+
+    joint = State(bound, prior, labels).log_joint()
+    assert trace[0, 0] == pytest.approx(joint + gamma(3.0, scale=0.5).logpdf(alpha[0, 0]))
 
 
 @pytest.mark.parametrize("point_estimate", ["vi", "binder", "map"])
@@ -295,6 +344,25 @@ def test_checkpoint_resumes_bit_for_bit(blobs, tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.parametrize("calls", [7, 130, 300])
+def test_a_stopped_fit_resumes_bit_for_bit(tmp_path, monkeypatch, calls):
+    """Stopped between any two kernel calls, in the middle of a sweep, too."""
+    from bnpcluster._state import State
+    from bnpcluster.chains import Stop
+
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    parameters = {"n_draws": 60, "n_warmup": 30, "n_chains": 2, "random_state": 0}
+    whole = DPMixture(**parameters).fit(X)
+    step = State._fit_chunk
+    monkeypatch.setattr(State, "_fit_chunk", lambda self, *a: setattr(self, "_chunk", 100))
+    asked = iter(range(10**9))
+    with monkeypatch.context() as patch:
+        patch.setattr(Stop, "__call__", lambda self: next(asked) > calls)
+        DPMixture(checkpoint=tmp_path, **parameters).fit(X)
+    monkeypatch.setattr(State, "_fit_chunk", step)
+    same_draws(whole, DPMixture(checkpoint=tmp_path, **parameters).fit(X))
+
+
 def test_a_spoilt_checkpoint_is_refused_and_left_alone(blobs, tmp_path):
     parameters = {"n_draws": 5, "n_warmup": 5, "random_state": 0, "checkpoint": tmp_path}
     DPMixture(**parameters).fit(blobs[0])
@@ -342,6 +410,13 @@ def test_report_says_what_was_found(fitted):
         assert part in text
     assert fitted.diagnostics_.verdict in text
     assert "<table" in fitted.report()._repr_html_()
+
+
+def test_report_of_a_data_frame(blobs):
+    import pandas as pd
+
+    model = DPMixture(**QUICK).fit(pd.DataFrame(blobs[0], columns=["a", "b"]))
+    assert "agreement" in str(model.report())
 
 
 def test_verbose_prints_progress(blobs, capsys):

@@ -49,6 +49,8 @@ def against_enumeration(likelihood, prior, X):
         # p(c | x) averages over draws of the first n items, so it weighs each by its posterior.
         novelty, membership = 0.0, np.zeros(n_clusters)
         for probability, labels in zip(exact.probabilities, exact.partitions, strict=True):
+            if probability == 0:
+                continue
             same = np.all(longer.partitions[:, :n] == labels, axis=1)
             law = density[same] / density[same].sum()
             for p, k in zip(law, longer.partitions[same, n], strict=True):
@@ -58,7 +60,9 @@ def against_enumeration(likelihood, prior, X):
                     shares = np.bincount(fitted.estimate[labels == k], minlength=n_clusters)
                     membership += probability * p * shares / shares.sum()
         assert prediction.novelty[row] == pytest.approx(novelty, abs=1e-9)
-        np.testing.assert_allclose(prediction.membership[row], membership, atol=1e-9)
+        np.testing.assert_allclose(
+            prediction.membership[row], membership / membership.sum(), atol=1e-9
+        )
 
 
 @pytest.mark.parametrize(("likelihood", "X"), LIKELIHOOD_EXAMPLES)
@@ -116,3 +120,40 @@ def test_samples_come_from_the_predictive():
     large = cells * 4000 > 5
     statistic = ((counts - 4000 * cells)[large] ** 2 / (4000 * cells[large])).sum()
     assert statistic < 3 * large.sum() + 10
+
+
+def test_far_rows_keep_the_ratios_of_their_clusters():
+    """Where the new block outweighs every cluster by far, the nearer cluster still wins."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(400, 8)), rng.normal(size=(80, 8)) + 12.0])
+    labels = np.repeat([0, 1], [400, 80])
+    bound = LIKELIHOODS["niw"]().bind(X)
+    posterior = Posterior(labels[None, None])
+    prior = DirichletProcess(1.0)
+    fitted = Fitted(LIKELIHOODS["niw"](), bound, posterior, urn_weights(prior, posterior), labels)
+    for distance in (20.0, 60.0, 1e4, 1e90):
+        prediction = predict(fitted, np.full((1, 8), distance))
+        assert np.isfinite(prediction.log_density[0])
+        assert np.isfinite(prediction.membership).all()
+        assert prediction.membership.sum() == pytest.approx(1.0)
+    assert predict(fitted, np.full((1, 8), 20.0)).membership.argmax() == 1
+
+
+def test_binary_rows_far_from_all_clusters():
+    """Against the posterior worked out by hand, for one partition of two clusters."""
+    rng = np.random.default_rng(1)
+    centres = rng.integers(2, size=(2, 200))
+    labels = np.repeat([0, 1], [40, 20])
+    X = np.abs(centres[labels] - (rng.random((60, 200)) < 0.02)) * 1.0
+    row = centres[1].copy() * 1.0
+    row[:60] = 1.0 - row[:60]
+    likelihood, posterior = LIKELIHOODS["bernoulli"](), Posterior(labels[None, None])
+    urn = urn_weights(DirichletProcess(1.0), posterior)
+    found = predict(Fitted(likelihood, likelihood.bind(X), posterior, urn, labels), row[None])
+    log_p = []
+    for k, m in ((0, 40), (1, 20)):
+        ones = X[labels == k].sum(axis=0)
+        chance = (1.0 + np.where(row == 1, ones, m - ones)) / (2.0 + m)
+        log_p.append(np.log(m) + np.log(chance).sum())
+    expected = np.exp(np.array(log_p) - np.logaddexp(*log_p))
+    np.testing.assert_allclose(found.membership[0], expected, atol=1e-12)

@@ -30,6 +30,9 @@ from bnpcluster._ops import (
 class PlanarNIW(NamedTuple):
     """Two columns in internal units, the prior, and per slot the posterior of mean and covariance.
 
+    Of S the upper left entry is kept, the slope of column 1 on column 0, and the rest of column 1's
+    scatter: S = L D L' keeps all digits of the determinant where S itself would lose them.
+
     The predictive of a slot at x is `const - half_df * log1p(t)`, t a quadratic form in x - mean.
     """
 
@@ -45,11 +48,10 @@ class PlanarNIW(NamedTuple):
     mean0: np.ndarray
     mean1: np.ndarray
     s00: np.ndarray
-    s01: np.ndarray
-    s11: np.ndarray
+    slope: np.ndarray
+    rest: np.ndarray
     log_det: np.ndarray
     p00: np.ndarray
-    p01: np.ndarray
     p11: np.ndarray
     const: np.ndarray
     half_df: np.ndarray
@@ -58,7 +60,7 @@ class PlanarNIW(NamedTuple):
     def slot_axis(self):
         """The arrays a chain owns, and the axis of the slots in each."""
         return dict.fromkeys(
-            "size mean0 mean1 s00 s01 s11 log_det p00 p01 p11 const half_df".split(), 0
+            "size mean0 mean1 s00 slope rest log_det p00 p11 const half_df".split(), 0
         )
 
 
@@ -73,14 +75,22 @@ def bind_planar(Z, unit, mean, kappa, nu, scale, tables, capacity):
         np.array([kappa, nu]),
         *tables,
         np.zeros(width, np.intp),
-        *np.zeros((11, width)),
+        *np.zeros((10, width)),
     )
 
 
 def planar_moments(bound, k):
     """Posterior mean and Cholesky factor of S of slot k, in internal units."""
-    S = np.array([[bound.s00[k], bound.s01[k]], [bound.s01[k], bound.s11[k]]])
-    return np.array([bound.mean0[k], bound.mean1[k]]), np.linalg.cholesky(S)
+    root, rest = np.sqrt(bound.s00[k]), np.sqrt(bound.rest[k])
+    chol = np.array([[root, 0.0], [root * bound.slope[k], rest]])
+    return np.array([bound.mean0[k], bound.mean1[k]]), chol
+
+
+@kernel(inline=True)
+def least_rest(lik):
+    """The `rest` of the prior's own scale matrix; data only add to it."""
+    scale = lik.prior_scale
+    return scale[1, 1] - scale[0, 1] * scale[0, 1] / scale[0, 0]
 
 
 @kernel
@@ -88,12 +98,10 @@ def refresh(lik, k):
     """Recompute what the predictive of slot k needs from its mean and S."""
     m = lik.size[k]
     r = lik.prior[0] + m
-    det = lik.s00[k] * lik.s11[k] - lik.s01[k] * lik.s01[k]
-    scale = r / ((r + 1.0) * det)
-    lik.p00[k] = lik.s11[k] * scale
-    lik.p01[k] = -2.0 * lik.s01[k] * scale
-    lik.p11[k] = lik.s00[k] * scale
-    lik.log_det[k] = math.log(det)
+    scale = r / (r + 1.0)
+    lik.p00[k] = scale / lik.s00[k]
+    lik.p11[k] = scale / lik.rest[k]
+    lik.log_det[k] = math.log(lik.s00[k]) + math.log(lik.rest[k])
     lik.const[k] = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
     lik.half_df[k] = 0.5 * (lik.prior[1] + m + 1.0)
 
@@ -105,9 +113,12 @@ def shift(lik, k, i, sign):
     b = lik.X[i, 1] - lik.mean1[k]
     r = lik.prior[0] + lik.size[k]
     w = sign * r / (r + sign)
-    lik.s00[k] += w * a * a
-    lik.s01[k] += w * a * b
-    lik.s11[k] += w * b * b
+    old = lik.s00[k]
+    new = max(old + w * a * a, lik.prior_scale[0, 0])
+    across = b - lik.slope[k] * a
+    lik.s00[k] = new
+    lik.slope[k] += w * a * across / new
+    lik.rest[k] = max(lik.rest[k] + w * old / new * across * across, least_rest(lik))
     lik.mean0[k] += sign * a / (r + sign)
     lik.mean1[k] += sign * b / (r + sign)
     lik.size[k] += sign
@@ -118,7 +129,7 @@ def _clear(lik, k):
     scale = lik.prior_scale
     lik.size[k] = 0
     lik.mean0[k], lik.mean1[k] = lik.prior_mean[0], lik.prior_mean[1]
-    lik.s00[k], lik.s01[k], lik.s11[k] = scale[0, 0], scale[0, 1], scale[1, 1]
+    lik.s00[k], lik.slope[k], lik.rest[k] = scale[0, 0], scale[0, 1] / scale[0, 0], least_rest(lik)
     refresh(lik, k)
 
 
@@ -144,7 +155,7 @@ _clear_slot = kernel(_clear)
 def _copy(lik, to, source):
     lik.size[to] = lik.size[source]
     lik.mean0[to], lik.mean1[to] = lik.mean0[source], lik.mean1[source]
-    lik.s00[to], lik.s01[to], lik.s11[to] = lik.s00[source], lik.s01[source], lik.s11[source]
+    lik.s00[to], lik.slope[to], lik.rest[to] = lik.s00[source], lik.slope[source], lik.rest[source]
     refresh(lik, to)
 
 
@@ -153,7 +164,8 @@ def quadratic(lik, k, i):
     """The t of the predictive of slot k at row i."""
     a = lik.X[i, 0] - lik.mean0[k]
     b = lik.X[i, 1] - lik.mean1[k]
-    return a * (lik.p00[k] * a + lik.p01[k] * b) + lik.p11[k] * b * b
+    across = b - lik.slope[k] * a
+    return lik.p00[k] * a * a + lik.p11[k] * across * across
 
 
 @log_predictive.register(PlanarNIW)
@@ -187,12 +199,13 @@ def _log_marginal(lik, k):
 @log_weights.register(PlanarNIW)
 def _log_weights(lik, i, own, beta, slack, partition):
     x, y = lik.X[i, 0], lik.X[i, 1]
-    mean0, mean1, p00, p01, p11 = lik.mean0, lik.mean1, lik.p00, lik.p01, lik.p11
+    mean0, mean1, p00, p11, slope = lik.mean0, lik.mean1, lik.p00, lik.p11, lik.slope
     const, half_df, log_prior, bound = lik.const, lik.half_df, partition.log_prior, partition.scores
     # An upper bound of every weight, by log1p(t) >= 2t / (2 + t): no logarithm, all slots at once.
     for k in range(padded(partition.n_blocks[0] + 1)):
         a = x - mean0[k]
         b = y - mean1[k]
-        t = a * (p00[k] * a + p01[k] * b) + p11[k] * b * b
+        across = b - slope[k] * a
+        t = p00[k] * a * a + p11[k] * across * across
         bound[k] = log_prior[k] + beta * (const[k] - half_df[k] * (2.0 * t / (2.0 + t)))
     return listed_above(lik, i, own, beta, slack, partition)

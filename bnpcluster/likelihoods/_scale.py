@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 
 ROWS = 1000  # rows looked at to find the scale of a cluster
 WIDTH = 8.0  # standard deviations of the data in one of the prior of cluster means, under "auto"
+FARTHEST = 1e75  # standard deviations; squares of what lies farther would overflow
 TIGHTEST = 1e-4  # the smallest share of the variance that "auto" takes for a cluster's own
 
 
@@ -21,7 +22,8 @@ class Units(NamedTuple):
 
     def inside(self, X: np.ndarray) -> np.ndarray:
         """The rows in internal units."""
-        return np.ascontiguousarray((X - self.centre) / self.scale)
+        Z = np.clip((X - self.centre) / self.scale, -FARTHEST, FARTHEST)
+        return np.ascontiguousarray(Z)
 
 
 def units(X: np.ndarray) -> Units:

@@ -10,7 +10,7 @@ from bnpcluster.likelihoods._counts import is_whole, reject
 from bnpcluster.likelihoods._gamma_poisson import bind_counts, counts
 from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto
 
-LARGEST = 2.0**40  # millions of such counts still sum to a 64-bit integer
+LARGEST = 2.0**30  # beyond it the differences of lgamma lose the sixth digit
 
 
 class Poisson(Likelihood):

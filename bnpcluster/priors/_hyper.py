@@ -50,6 +50,14 @@ class Hyper(NamedTuple):
             return max(float(rng.gamma(pair[0])) / pair[1], TINY)
         return float(np.clip(rng.beta(*pair), 1e-12, 1 - 1e-12))
 
+    def log_law(self, pair: tuple[float, float], value: float) -> float:
+        """Log density of a value under the hyper-prior."""
+        a, b = pair
+        if self.law == "gamma":
+            return (a - 1) * math.log(value) - b * value + a * math.log(b) - math.lgamma(a)
+        norm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+        return (a - 1) * math.log(value) + (b - 1) * math.log1p(-value) + norm
+
     def inside(self, value: float) -> float:
         """The unconstrained coordinate: log of a positive value, logit of one below 1."""
         return math.log(value) if self.law == "gamma" else math.log(value) - math.log1p(-value)
@@ -106,9 +114,8 @@ def slice_step(
 def solve_expected(expected: Callable[[float], float], k: float, n: int) -> float:
     """The alpha at which a prior expects k clusters among n items."""
     low, high = 1e-8, 1e8 * n
-    if not expected(low) < k < expected(high):
-        raise ValueError(
-            f"k must be between {expected(low):.3g} and {n} for n={n} items, got {k!r}."
-        )
+    least = max(1.0, expected(low))
+    if not (1 < k < n and least < k < expected(high)):
+        raise ValueError(f"k must be between {least:.3g} and {n} for n={n} items, got {k!r}.")
     root = brentq(lambda x: expected(math.exp(x)) - k, math.log(low), math.log(high), xtol=1e-12)
     return math.exp(root)

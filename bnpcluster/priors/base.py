@@ -78,6 +78,13 @@ class Prior(BaseEstimator):
         """Values of the sampled parameters, drawn from their hyper-priors."""
         return {name: self.hyper[name].draw(self._pair(name), rng) for name in self.sampled}
 
+    def log_hyper_density(self) -> float:
+        """Log density of the sampled parameters' current values under their hyper-priors."""
+        values = self.values
+        return sum(
+            self.hyper[name].log_law(self._pair(name), values[name]) for name in self.sampled
+        )
+
     def _pair(self, name: str) -> tuple[float, float]:
         pair = self.hyper[name].pair(name, getattr(self, name))
         assert pair is not None, f"{name} is fixed"

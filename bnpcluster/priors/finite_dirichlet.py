@@ -76,7 +76,9 @@ class FiniteDirichlet(Prior):
         """(m + a) / (n + k0 a) for a block of m items, a (k0 - k) / (n + k0 a) for a new one."""
         a, k0 = self.values["concentration"], int(self.n_components)
         with np.errstate(divide="ignore"):  # a full mixture opens no further block
-            return np.log(np.append(sizes + a, a * (k0 - len(sizes))) / (np.sum(sizes) + k0 * a))
+            return np.log(
+                np.append(sizes + a, a * max(k0 - len(sizes), 0)) / (np.sum(sizes) + k0 * a)
+            )
 
     def log_eppf(self, sizes: np.ndarray) -> float:
         """log p(partition) by its block sizes."""

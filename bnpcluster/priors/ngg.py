@@ -20,7 +20,7 @@ PANELS, NODES = 12, 16
 class NGG(Prior):
     """Normalised generalised gamma process NGG(tau, sigma).
 
-    The total mass has density ``exp(tau - tau^(1/sigma) t) f_sigma(t)``, f_sigma the positive stable
+    The total mass has density ``exp(tau - tau^(1/sigma) t) f(t)``, f the positive sigma-stable
     density. ``tau -> 0`` gives Pitman-Yor with alpha = 0 and discount sigma; ``sigma -> 0`` with
     sigma * tau = alpha gives the Dirichlet process; sigma = 1/2 is the normalised inverse Gaussian.
 

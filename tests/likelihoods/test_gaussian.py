@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import dblquad, quad
+from scipy.special import multigammaln
 from scipy.stats import invwishart, multivariate_normal, multivariate_t
 from scipy.stats import t as student_t
 
@@ -245,3 +246,23 @@ def test_constant_columns_are_named():
         NormalInverseWishart().bind(np.column_stack([X, X[:, 0]])[:, [0, 2]] * [1, 0] + [0, 1e8])
     with pytest.raises(ValueError, match="All rows are equal"):
         NormalInverseGamma().bind(np.ones((5, 2)))
+
+
+@pytest.mark.parametrize("spread", [1e3, 1e6, 1e9])
+def test_nearly_flat_clusters_keep_their_determinant(spread):
+    """Exactly collinear columns, and a scale that is tiny next to them."""
+    x = np.linspace(-1.0, 1.0, 101) * spread
+    rows = np.column_stack([x, 2.0 * x])
+    niw = NormalInverseWishart(mean=0.0, kappa=1.0, nu=4.0, scale=1.0)
+    bound, _ = filled(niw, rows, rows[0])
+    # S = I + (sum x^2) (1, 2)(1, 2)', whose determinant is 1 + 5 sum x^2.
+    log_det = np.log1p(5 * np.sum(x**2))
+    m, d = 101, 2
+    expected = (
+        -m * np.log(np.pi)
+        - np.log(1 + m)
+        - 0.5 * (4 + m) * log_det
+        + multigammaln((4 + m) / 2, d)
+        - multigammaln(2.0, d)
+    )
+    assert ops.log_marginal(bound, 0) == pytest.approx(expected, abs=1e-4)
