@@ -1,17 +1,18 @@
 """Measure the package on this machine: `python -m benchmarks [--yardstick DIR] [PART ...]`.
 
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
-found), scaling, large, overhead, latency. Without parts, all of them.
+found), overhead, hyper, latency, scaling, large. Without parts, all of them.
 """
 
 import argparse
 from pathlib import Path
 
-from benchmarks import large, latency, overhead, scaling, sweeps
+from benchmarks import hyper, large, latency, overhead, scaling, sweeps
 
 PARTS = {
     "sweeps": sweeps.measure,
     "overhead": overhead.measure,
+    "hyper": hyper.measure,
     "latency": latency.measure,
     "scaling": scaling.measure,
     "large": large.measure,

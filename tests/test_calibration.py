@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from bnpcluster import DPMixture, _ops
+from bnpcluster import BNPMixture, _ops
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart, Poisson
-from bnpcluster.priors import DirichletProcess
+from bnpcluster.priors import MFM, NGG, DirichletProcess, FiniteDirichlet, PitmanYor
 
 N, BINS, FITS = 12, 10, 400
 CASES = [
@@ -32,12 +32,32 @@ def simulate(likelihood, d, labels, rng):
     return X
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+NIG = CASES[0][0]
+PRIORS = [
+    PitmanYor((2.0, 1.0), (1.0, 2.0)),
+    FiniteDirichlet(5, (2.0, 1.0)),
+    MFM((2.0, 1.0), ("poisson", 2.0)),
+    NGG((2.0, 1.0), (1.0, 2.0)),
+]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+
 @pytest.mark.parametrize(("likelihood", "d"), CASES, ids=lambda c: type(c).__name__)
-def test_ranks_of_the_truth_are_uniform(likelihood, d):
-    """For alpha, for the number of clusters, and for the largest cluster's size."""
-    prior, ranks = DirichletProcess((2.0, 1.0)), []
+def test_every_likelihood(likelihood, d):
+    check_ranks(likelihood, d, DirichletProcess((2.0, 1.0)))
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=lambda p: type(p).__name__)
+def test_every_prior(prior):
+    check_ranks(NIG, 1, prior)
+
+
+def check_ranks(likelihood, d, prior):
+    """Ranks of the sampled parameters, of K and of the largest cluster's size are uniform."""
+    ranks = []
     for fit in range(FITS):
         rng = np.random.default_rng(fit)
         at = prior.at(**prior.draw(rng))
@@ -45,13 +65,14 @@ def test_ranks_of_the_truth_are_uniform(likelihood, d):
         X = simulate(likelihood, d, labels, rng)
         if (np.ptp(X, axis=0) == 0).any():
             continue  # refused by design; does not depend on what is ranked but through X
-        model = DPMixture(
-            alpha=(2.0, 1.0),
+        thin = 10 * prior.update_every
+        model = BNPMixture(
+            prior=prior,
             likelihood=likelihood,
             n_chains=1,
             n_draws=99,
-            n_warmup=100,
-            thin=10,
+            n_warmup=10 * thin,
+            thin=thin,
             random_state=fit,
             init="one",
         ).fit(X)
@@ -59,9 +80,9 @@ def test_ranks_of_the_truth_are_uniform(likelihood, d):
         largest = [np.bincount(row).max() for row in draws.labels[0]]
         ranks.append(
             [
-                rank(at.values["alpha"], draws.alpha[0], rng),
                 rank(len(set(labels)), draws.n_clusters[0], rng),
                 rank(np.bincount(labels).max(), largest, rng),
+                *(rank(at.values[name], draws.traces[name][0], rng) for name in prior.sampled),
             ]
         )
     for column in np.array(ranks).T:

@@ -16,7 +16,7 @@ MIXTURES = [
 
 
 def test_every_mixture_is_checked():
-    assert {type(m).__name__ for m in MIXTURES} >= {"BNPMixture", "DPMixture"}
+    assert {type(m).__name__ for m in MIXTURES} >= {"BNPMixture", "NGGMixture"}
 
 
 @parametrize_with_checks(MIXTURES)

@@ -60,6 +60,11 @@ class PitmanYor(Prior):
             raise ValueError(f"alpha must be greater than {low:g} and finite, got {self.alpha!r}.")
 
     @property
+    def update_every(self) -> int:  # type: ignore[override]  # a constant of each instance
+        """Every iteration; every other one if the discount is sampled, which costs O(n)."""
+        return 2 if "discount" in self.sampled else 1
+
+    @property
     def sigma_now(self) -> float:
         """The sigma of W[m] = (1 - sigma)_{m-1}."""
         return self.values["discount"]

@@ -18,12 +18,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.mutants import Mutant
+from tests.mutants.books import BOOKKEEPING
+from tests.mutants.columns import COLUMNS
 from tests.mutants.discrete import DISCRETE
 from tests.mutants.gaussian import GAUSSIAN
 from tests.mutants.moves import MOVES
 from tests.mutants.outside import OUTSIDE
 
-MUTANTS = [*MOVES, *GAUSSIAN, *DISCRETE, *OUTSIDE]
+MUTANTS = [*MOVES, *BOOKKEEPING, *GAUSSIAN, *COLUMNS, *DISCRETE, *OUTSIDE]
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOMES = {0: "SURVIVED", 1: "caught"}  # by pytest's exit status
 LONGEST = 300.0  # seconds; tests that take longer hang, which nobody overlooks

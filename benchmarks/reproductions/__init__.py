@@ -1,0 +1,1 @@
+"""Published experiments, run again; data are read from a path given to the script."""
