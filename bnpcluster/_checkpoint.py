@@ -58,6 +58,8 @@ class Checkpoint:
     """Where the chains of one fit are saved: a file named after the data and the parameters."""
 
     def __init__(self, directory: Any, identity: Any):
+        if not isinstance(directory, (str, os.PathLike)) or not str(directory):
+            raise TypeError(f"checkpoint must be None or a directory, got {directory!r}.")
         folder = Path(directory).expanduser()
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"checkpoint must be a directory, but {str(folder)!r} is a file.")

@@ -20,7 +20,7 @@ from bnpcluster import _resolve
 from bnpcluster._checkpoint import Checkpoint, frozen, thawed
 from bnpcluster._jit import digest_of_package
 from bnpcluster._report import Report
-from bnpcluster._starts import starts
+from bnpcluster._starts import STARTS, starts
 from bnpcluster.chains import BOUNDARY, Chain, Schedule, Stop, run, warm_up_kernels
 from bnpcluster.diagnostics import diagnose
 from bnpcluster.likelihoods import LIKELIHOODS, Likelihood
@@ -71,13 +71,17 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         chains = checkpoint.load(prior) if checkpoint and not warm else None
         if chains is None:
             chains = self._start(X, likelihood, prior)
-        chains, interrupted = self._run(chains, bound, sampler, schedule, checkpoint)
+        seconds = _resolve.seconds("max_time", self.max_time)
+        chains, interrupted = self._run(chains, bound, sampler, schedule, checkpoint, seconds)
         self._X, self._bound = X.copy(), bound
         self._likelihood, self._fitted_prior, self._sampler = likelihood, prior, sampler
         return self._finish(chains, interrupted)
 
     def continue_fit(self, n_draws: int) -> Mixture:
         """Append `n_draws` draws per chain to the posterior, from where the chains stopped.
+
+        The data, prior, likelihood and sampler are those of the fit, whatever parameters were set
+        since; `max_time` does not apply.
 
         Parameters
         ----------
@@ -98,7 +102,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
             chain.iteration = iteration
         # Warm-up is over however early the chains were stopped: what comes now is kept.
         schedule = Schedule(more, iteration, _resolve.count("thin", self.thin, 1))
-        chains, interrupted = self._run(chains, self._bound, self._sampler, schedule, None)
+        chains, interrupted = self._run(chains, self._bound, self._sampler, schedule)
         return self._finish(chains, interrupted, old)
 
     def _checked(self, X: Any, reset: bool) -> np.ndarray:
@@ -107,6 +111,11 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
                 self, X, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1
             )
         except ValueError as error:
+            if "contains NaN" in str(error):
+                raise ValueError(
+                    "Input X contains NaN. Remove the rows or columns with missing values, or fill "
+                    "them in first, for instance with sklearn's SimpleImputer."
+                ) from None
             if "could not convert string to float" not in str(error):
                 raise
             raise ValueError(
@@ -127,6 +136,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
                     f"{self.sampler!r} has no particles: leave n_particles at None."
                 )
             sampler.set_params(n_particles=self.n_particles)
+        if isinstance(self.init, str) and self.init not in STARTS:
+            raise ValueError(_resolve.unknown("init", self.init, STARTS))
         if self.point_estimate not in ESTIMATES:
             raise ValueError(
                 _resolve.unknown("point_estimate", str(self.point_estimate), ESTIMATES)
@@ -156,7 +167,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
 
     def _can_warm_start(self, n: int, n_chains: int) -> bool:
         last: list = getattr(self, "_last", []) if self.warm_start else []
-        return len(last) == n_chains and len(last[0]["labels"]) == n
+        return len(last) == n_chains > 0 and len(last[0]["labels"]) == n
 
     def _run(
         self,
@@ -164,11 +175,12 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         bound: Any,
         sampler: Sampler,
         schedule: Schedule,
-        checkpoint: Checkpoint | None,
+        checkpoint: Checkpoint | None = None,
+        seconds: float | None = None,
     ) -> tuple[list[Chain], bool]:
         warm_up_kernels(chains[0], bound, sampler)
-        stop = Stop(_resolve.seconds("max_time", self.max_time))
-        length = BOUNDARY if self.max_time is not None else schedule.n_iterations // ROUNDS
+        stop = Stop(seconds)
+        length = BOUNDARY if seconds is not None else schedule.n_iterations // ROUNDS
 
         def after_round(chains: list[Chain]) -> None:
             if self.verbose:
@@ -207,16 +219,18 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
     ) -> Mixture:
         self.posterior_ = _posterior(chains, old)
         self._log_urn = urn_weights(self._fitted_prior, self.posterior_)
-        self.labels_ = self.posterior_.point_estimate(self.point_estimate).astype(np.int64)
+        self._last = [frozen(chain) for chain in chains]
+        try:
+            labels = self.posterior_.point_estimate(self.point_estimate)
+        except KeyboardInterrupt:  # the draws are worth more than the search
+            labels, interrupted = self.posterior_.point_estimate("map"), True
+        self.labels_ = labels.astype(np.int64)
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.n_clusters_posterior_ = self.posterior_.n_clusters_pmf()
         self.coclustering_ = LazyCoclustering(self.posterior_)
         self.n_iter_ = max(chain.iteration for chain in chains)
         self.interrupted_ = interrupted
         self.sampler_stats_ = _stats(chains)
-        for chain in chains:
-            chain.traces = []
-        self._last = [frozen(chain) for chain in chains]
         self.diagnostics_ = diagnose(self.posterior_)
         self.converged_ = self.diagnostics_.converged
         if self.converged_ is False:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bnpcluster._mixture import Mixture
 
 
-ROWS = 2000  # rows whose prediction is compared with the point estimate
+ROWS = 500  # rows whose prediction is compared with the point estimate
 
 
 class Report(NamedTuple):
@@ -42,8 +42,11 @@ class Report(NamedTuple):
         found = {
             "model": f"{type(model).__name__}, {model._likelihood!r}, sampler {model.sampler!r}",
             "data": f"{posterior.n_items} rows, {model.n_features_in_} columns",
+            "starts": "all chains from one partition: their agreement proves little"
+            if alike(model.init)
+            else f"init={'array' if not isinstance(model.init, str) else repr(model.init)}",
             "draws": f"{posterior.n_chains} chains of {posterior.n_draws}, "
-            f"{max(model.sampler_stats_['seconds']):.1f} s"
+            f"{max(model.sampler_stats_['seconds']):.1f} s of sampling per chain"
             + (", interrupted" if model.interrupted_ else ""),
             "clusters": f"{model.n_clusters_} in the point estimate ({model.point_estimate}), "
             f"sizes {_some(sizes)}",
@@ -74,6 +77,11 @@ class Report(NamedTuple):
             for name, value in self.found.items()
         )
         return f"<table>{rows}</table>{self.diagnostics._repr_html_()}"
+
+
+def alike(init: Any) -> bool:
+    """Whether all chains start from the same partition."""
+    return init in ("one", "singletons") if isinstance(init, str) else np.ndim(init) == 1
 
 
 def _some(sizes: np.ndarray) -> str:

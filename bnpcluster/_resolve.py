@@ -34,7 +34,10 @@ def unknown(parameter: str, value: str, registry: Iterable[str]) -> str:
     """A sentence about a misspelt name."""
     near = difflib.get_close_matches(value.lower(), list(registry), n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"Unknown {parameter} {value!r}.{hint} Available: {', '.join(map(repr, registry))}."
+    names = [repr(name) for name in registry]
+    if isinstance(registry, dict):
+        names = [f"{name!r} ({cls.__name__})" for name, cls in registry.items()]
+    return f"Unknown {parameter} {value!r}.{hint} Available: {', '.join(names)}."
 
 
 def count(name: str, value: Any, low: int) -> int:
@@ -67,6 +70,6 @@ def seconds(name: str, value: Any) -> float | None:
     """`value` as a positive number of seconds, or None."""
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value > 0:
         raise ValueError(f"{name} must be None or a positive number of seconds, got {value!r}.")
     return float(value)

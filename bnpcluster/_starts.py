@@ -11,7 +11,7 @@ from scipy.cluster.vq import kmeans2, vq
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior
 
-NAMES = ("auto", "one", "singletons", "prior", "kmeans")
+STARTS = ("auto", "one", "singletons", "prior", "kmeans")
 CENTRES = (30, 10, 60, 20)  # k-means centres of successive chains under "auto"
 ROWS = 5000  # rows that k-means is fitted on
 
@@ -42,7 +42,7 @@ def starts(
             for c, rng in enumerate(rngs)
         ]
     raise ValueError(
-        f"init must be one of {', '.join(NAMES)}, or an array of labels; got {init!r}."
+        f"init must be one of {', '.join(STARTS)}, or an array of labels; got {init!r}."
     )
 
 

@@ -99,7 +99,7 @@ def _cells(table: dict[str, Row]) -> tuple[list[str], list[list[str]]]:
         [name, *(format(row[k], f) if row["assessable"] else "-" for k, f in formats.items())]
         for name, row in shown.items()
     ]
-    return ["", "R-hat", "ESS bulk", "ESS tail", "tau"], rows
+    return ["", "R-hat", "ESS bulk", "ESS tail", "autocorr"], rows
 
 
 def autocorrelation_time(trace: ArrayLike) -> float:
@@ -330,7 +330,7 @@ def _judge(table: dict[str, Row], posterior: Posterior) -> tuple[bool | None, st
         who = "The chains disagree" if posterior.n_chains > 1 else "The halves of the chain differ"
         other = "use another sampler" if population else "start elsewhere with init"
         return False, (
-            f"{who} on {_describe(worst)} (R-hat {rhat:.2f}, should be below {RHAT_LIMIT}): "
+            f"{who} on {_describe(worst)} (R-hat {rhat:.3f}, should be below {RHAT_LIMIT}): "
             f"{longer}, or {other}."
         )
     if not ess >= ESS_WANTED:
@@ -341,7 +341,7 @@ def _judge(table: dict[str, Row], posterior: Posterior) -> tuple[bool | None, st
             f"{ess:.0f} effective draws ({ESS_WANTED} wanted): {advice}."
         )
     who = "The chains agree" if posterior.n_chains > 1 else "The halves of the only chain agree"
-    return True, f"{who}: R-hat at most {rhat:.2f}, at least {ess:.0f} effective draws."
+    return True, f"{who}: R-hat at most {rhat:.3f}, at least {ess:.0f} effective draws."
 
 
 def _nothing_to_assess(posterior: Posterior, longer: str) -> str:

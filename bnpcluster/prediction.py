@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnpcluster._jit import kernel
-from bnpcluster._ops import NEGLIGIBLE, add, clear, log_weights
+from bnpcluster._ops import NEGLIGIBLE, add, clear, log_weights, remove
 from bnpcluster._partition import Partition, new_partition
 from bnpcluster._state import grown_bound
 from bnpcluster.likelihoods import Likelihood
@@ -101,7 +101,7 @@ def _slices(n_draws: int, work: int) -> list[slice]:
 def _room(fitted: Fitted) -> tuple[Any, Partition]:
     """Bound training data and a partition with room for every draw."""
     capacity = fitted.log_urn.shape[1]
-    return grown_bound(fitted.bound, capacity), new_partition(0, capacity)
+    return grown_bound(fitted.bound, capacity), new_partition(fitted.posterior.n_items, capacity)
 
 
 @kernel
@@ -117,19 +117,33 @@ def add_draws(bound, new, partition, draws, estimate, overlap, sums):
 
 @kernel
 def fill(bound, partition, labels, log_urn):
-    """Put all items into their slots, and the urn weights where the prior's weights stand."""
-    n_blocks = 0
+    """Put all items into their slots, and the urn weights where the prior's weights stand.
+
+    Successive draws of a chain differ in few items: if most stand where they stood in the last
+    draw, only the others move.
+    """
+    current, n_blocks, moved = partition.labels, 0, 0
     for i in range(len(labels)):
         n_blocks = max(n_blocks, np.intp(labels[i]) + 1)
-    partition.n_blocks[0] = n_blocks
+        if current[i] != labels[i]:
+            moved += 1
     for k in range(len(log_urn)):
-        clear(bound, k)
-        partition.sizes[k] = 0
         partition.log_prior[k] = log_urn[k]
+    if 3 * moved > len(labels):
+        current[:] = -1
+        for k in range(len(log_urn)):
+            clear(bound, k)
+            partition.sizes[k] = 0
     for i in range(len(labels)):
-        k = np.intp(labels[i])
-        add(bound, k, i)
-        partition.sizes[k] += 1
+        k, old = np.intp(labels[i]), current[i]
+        if k != old:
+            if old >= 0:
+                remove(bound, old, i)
+                partition.sizes[old] -= 1
+            add(bound, k, i)
+            partition.sizes[k] += 1
+            current[i] = k
+    partition.n_blocks[0] = n_blocks
 
 
 @kernel

@@ -35,7 +35,11 @@ def units(X: np.ndarray) -> Units:
     if len(constant):
         many = "s" if len(constant) > 1 else ""
         names = ", ".join(map(str, constant[:5])) + (", ..." if len(constant) > 5 else "")
-        what = "All rows are equal" if len(constant) == X.shape[1] else f"Constant column{many}"
+        what = (
+            "All rows are equal to rounding"
+            if len(constant) == X.shape[1]
+            else f"Constant column{many}"
+        )
         raise ValueError(
             f"{what} (column{many} {names}): a Gaussian likelihood has no scale to work in. "
             "Remove constant columns, for instance with sklearn's VarianceThreshold."

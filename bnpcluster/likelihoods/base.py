@@ -32,8 +32,12 @@ class Likelihood(BaseEstimator):
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """Columns in which Euclidean distance makes sense, for the k-means starts of chains."""
-        scale = X.std(axis=0)
-        return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+        # By the largest entry first, so that squares neither overflow nor underflow.
+        largest = np.abs(X).max(axis=0)
+        Z = X / np.where(largest > 0, largest, 1.0)
+        Z = Z - Z.mean(axis=0)
+        scale = Z.std(axis=0)
+        return Z / np.where(scale > 0, scale, 1.0)
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""

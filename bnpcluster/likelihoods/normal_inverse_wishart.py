@@ -17,6 +17,8 @@ from bnpcluster.likelihoods._niw_planar import PlanarNIW, bind_planar, planar_mo
 from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, units
 from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, number
 
+ROWS_PER_COLUMN = 10  # with fewer rows than that, a full covariance is hard to tell
+
 
 class NormalInverseWishart(Likelihood):
     """Gaussian clusters, each with its own mean and full covariance matrix.
@@ -31,11 +33,13 @@ class NormalInverseWishart(Likelihood):
     kappa : "auto" or float, default="auto"
         How many observations the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
     nu : "auto" or float, default="auto"
-        Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: ``n_features + 2``, the
-        weakest integer for which the covariance has a prior mean.
+        Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: from ``d + 2``, the
+        weakest integer for which the covariance has a prior mean, where there are many more than
+        10 rows per column, to ``2 d + 2`` where there are fewer (d = n_features).
     scale : "auto", float or array, default="auto"
         Scale matrix: a matrix, a vector (its diagonal) or a number (times the identity).
-        ``"auto"``: `c` times the variances of the columns, on the diagonal.
+        ``"auto"``: diagonal, such that the prior mean of a cluster's covariance is `c` times the
+        variances of the columns.
 
     Notes
     -----
@@ -85,8 +89,10 @@ class NormalInverseWishart(Likelihood):
         n, d = Z.shape
         share = cluster_share(Z)
         kappa = share / WIDTH**2 if is_auto(self.kappa) else number("kappa", self.kappa)
-        nu = d + 2.0 if is_auto(self.nu) else number("nu", self.nu, low=d - 1)
-        mean, scale = self._mean(unit), self._scale(unit, share)
+        nu = _nu(n, d) if is_auto(self.nu) else number("nu", self.nu, low=d - 1)
+        # The covariance has prior mean scale / (nu - d - 1), if it has one.
+        expected = share * max(nu - d - 1.0, 1.0)
+        mean, scale = self._mean(unit), self._scale(unit, expected)
         if d == 1:
             return bind_columns(Z, unit, mean, kappa, nu / 2, np.diag(scale) / 2, capacity)
         bind = bind_planar if d == 2 else bind_general
@@ -97,17 +103,17 @@ class NormalInverseWishart(Likelihood):
             return np.zeros_like(unit.centre)
         return (column_values("mean", self.mean, len(unit.centre)) - unit.centre) / unit.scale
 
-    def _scale(self, unit: Units, share: float) -> np.ndarray:
+    def _scale(self, unit: Units, expected: float) -> np.ndarray:
         d = len(unit.scale)
         if is_auto(self.scale):
-            return share * np.eye(d)
-        scale = np.asarray(self.scale, float)
-        if scale.ndim < 2:
-            scale = np.diag(column_values("scale", scale, d, positive=True))
-        scale = scale / np.outer(unit.scale, unit.scale)
+            return expected * np.eye(d)
+        if np.ndim(self.scale) < 2:
+            scale = np.diag(column_values("scale", self.scale, d, positive=True))
+        else:
+            scale = np.asarray(self.scale, float)
         if scale.shape != (d, d) or not is_positive_definite(scale):
             raise ValueError(f"scale must be a positive definite {d} x {d} matrix.")
-        return scale
+        return scale / np.outer(unit.scale, unit.scale)
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
@@ -127,6 +133,11 @@ class NormalInverseWishart(Likelihood):
         df = nu - d + 1
         t = rng.standard_normal(d) * np.sqrt((r + 1) / (r * rng.chisquare(df)))
         return bound.centre + bound.unit * (mean + chol @ t)
+
+
+def _nu(n: int, d: int) -> float:
+    """Automatic degrees of freedom: more of them where rows are few for the columns there are."""
+    return d + 2.0 + (d * min(1.0, ROWS_PER_COLUMN * d / n) if d > 1 else 0.0)
 
 
 def is_positive_definite(matrix: np.ndarray) -> bool:
