@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from bnpcluster._state import State, Stopped, retable
+from bnpcluster._state import State, Stopped
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import Sampler
 
@@ -216,4 +216,5 @@ def warm_up_kernels(chain: Chain, bound: Any, sampler: Sampler) -> None:
     sampler.step(state, np.random.default_rng(0))
     state.log_joint()
     state.rebuild()
-    retable(state.partition, state.problem.log_w)
+    values = {name: 0.9 * value for name, value in state.prior.values.items()}
+    state.set_prior(state.prior.at(**{name: values[name] for name in state.prior.sampled}))

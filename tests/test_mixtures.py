@@ -153,6 +153,7 @@ def test_rounds_change_no_bit(blobs):
         start = Chain(np.zeros(12, int), DirichletProcess(), np.random.default_rng(0))
         schedule = Schedule(n_draws=130, n_warmup=0, thin=1)
         (end,) = run([start], bound, Gibbs(), schedule, stop=Stop(), round_length=length)
+        assert end.prior.values["alpha"] == end.traces[-1]["alpha"]
         ends.append((np.array(end.draws).tolist(), end.traces, end.iteration))
     assert ends[0] == ends[1] == ends[2]
 

@@ -233,7 +233,7 @@ def test_many_draws_are_thinned_evenly_and_the_estimate_stays(monkeypatch):
 
     monkeypatch.setattr(_search, "find", record)
     assert point_estimate(draws).tolist() == full.tolist()
-    assert 95 <= sizes[0] <= 100  # two of the points may fall on one draw with weight
+    assert 38 <= sizes[0] <= 40  # two of the points may fall on one draw with weight
 
 
 def test_thinning_is_systematic_in_proportion_to_weight():

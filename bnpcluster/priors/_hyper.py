@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 TINY = 1e-300  # Gamma draws of a small shape may underflow to zero, which is no value
 
@@ -113,6 +112,8 @@ def slice_step(
 
 def solve_expected(expected: Callable[[float], float], k: float, n: int) -> float:
     """The alpha at which a prior expects k clusters among n items."""
+    from scipy.optimize import brentq  # slow to import, and needed here alone
+
     low, high = 1e-8, 1e8 * n
     least = max(1.0, expected(low))
     if not (1 < k < n and least < k < expected(high)):

@@ -51,7 +51,16 @@ class Prior(BaseEstimator):
     @property
     def sampled(self) -> tuple[str, ...]:
         """Names of the parameters that have a hyper-prior here."""
-        return tuple(name for name in self.hyper if not is_number(getattr(self, name)))
+        return tuple(self._pairs)
+
+    @property
+    def _pairs(self) -> dict[str, tuple[float, float]]:
+        """The hyper-priors of the sampled parameters."""
+        if "_known_pairs" in self.__dict__:
+            return self.__dict__["_known_pairs"]
+        names = [name for name in self.hyper if not is_number(getattr(self, name))]
+        pairs = {name: self.hyper[name].pair(name, getattr(self, name)) for name in names}
+        return {name: pair for name, pair in pairs.items() if pair is not None}
 
     @property
     def values(self) -> dict[str, float]:
@@ -66,7 +75,8 @@ class Prior(BaseEstimator):
     def at(self, **values: float) -> Prior:
         """The same prior with other current values."""
         other = object.__new__(type(self))  # as copy.copy, at a third of the time
-        other.__dict__.update(self.__dict__, _values={**self.values, **values})
+        known = {"_values": {**self.values, **values}, "_known_pairs": self._pairs}
+        other.__dict__.update(self.__dict__, **known)
         return other
 
     @property
@@ -76,19 +86,12 @@ class Prior(BaseEstimator):
 
     def draw(self, rng: np.random.Generator) -> dict[str, float]:
         """Values of the sampled parameters, drawn from their hyper-priors."""
-        return {name: self.hyper[name].draw(self._pair(name), rng) for name in self.sampled}
+        return {name: self.hyper[name].draw(pair, rng) for name, pair in self._pairs.items()}
 
     def log_hyper_density(self) -> float:
         """Log density of the sampled parameters' current values under their hyper-priors."""
         values = self.values
-        return sum(
-            self.hyper[name].log_law(self._pair(name), values[name]) for name in self.sampled
-        )
-
-    def _pair(self, name: str) -> tuple[float, float]:
-        pair = self.hyper[name].pair(name, getattr(self, name))
-        assert pair is not None, f"{name} is fixed"
-        return pair
+        return sum(self.hyper[k].log_law(pair, values[k]) for k, pair in self._pairs.items())
 
     def validate(self) -> None:
         """Raise one sentence about the first parameter that makes no sense."""
@@ -166,8 +169,8 @@ class Prior(BaseEstimator):
         in, because they depend on these parameters through the partition alone.
         """
         prior = self
-        for name in self.sampled:
-            hyper, pair = self.hyper[name], self._pair(name)
+        for name, pair in self._pairs.items():
+            hyper = self.hyper[name]
 
             def log_density(x, prior=prior, name=name, hyper=hyper, pair=pair):
                 at = prior.at(**{name: hyper.outside(x)})

@@ -103,9 +103,9 @@ class DirichletProcess(Prior):
 
     def update(self, sizes: np.ndarray, n: int, rng: np.random.Generator) -> Prior:
         """Redraw alpha given the number of blocks, with an auxiliary Beta variable."""
-        if not self.sampled:
+        if not self._pairs:
             return self
-        shape, rate = self._pair("alpha")
+        shape, rate = self._pairs["alpha"]
         k = len(sizes)
         eta = rng.beta(self.values["alpha"] + 1.0, n)
         rate -= math.log(eta)

@@ -127,13 +127,13 @@ class PitmanYor(Prior):
         alpha, d = self.values["alpha"], self.values["discount"]
         k = np.arange(1, len(sizes))
         from_alpha = int((rng.random(len(k)) * (alpha + d * k) < alpha).sum())
-        if "alpha" in self.sampled:
-            shape, rate = self._pair("alpha")
+        if "alpha" in self._pairs:
+            shape, rate = self._pairs["alpha"]
             if n > 1:
                 rate -= math.log(rng.beta(alpha + 1.0, n - 1.0))
             prior = prior.at(alpha=max(rng.gamma(shape + from_alpha) / rate, TINY))
-        if "discount" in self.sampled:
-            a, b = self._pair("discount")
+        if "discount" in self._pairs:
+            a, b = self._pairs["discount"]
             j = np.concatenate([np.arange(1.0, m) for m in sizes])
             from_rest = int((rng.random(len(j)) * (j - d) >= j - 1.0).sum())
             drawn = rng.beta(a + len(k) - from_alpha, b + from_rest)

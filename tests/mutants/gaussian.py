@@ -17,18 +17,18 @@ SAMPLES = f"{GAUSSIAN_TESTS}test_samples_follow_the_predictive"
 GAUSSIAN = [
     Mutant(
         "likelihoods/_niw_planar.py",
-        "the covariance enters with the wrong sign",
-        "-2.0 * lik.s01[k] * scale",
-        "2.0 * lik.s01[k] * scale",
+        "the columns correlate with the wrong sign",
+        "across = b - lik.slope[k] * a\n    return",
+        "across = b + lik.slope[k] * a\n    return",
         f"{NIW_T}[2]",
     ),
     Mutant(
         "likelihoods/_niw_planar.py",
         "the predictive has the log-determinant of before",
-        "    lik.log_det[k] = math.log(det)\n"
+        "    lik.log_det[k] = math.log(lik.s00[k]) + math.log(lik.rest[k])\n"
         "    lik.const[k] = lik.norm_predictive[m] - 0.5 * lik.log_det[k]\n",
         "    lik.const[k] = lik.norm_predictive[m] - 0.5 * lik.log_det[k]\n"
-        "    lik.log_det[k] = math.log(det)\n",
+        "    lik.log_det[k] = math.log(lik.s00[k]) + math.log(lik.rest[k])\n",
         f"{CONTRACT}[niw-1]",
     ),
     Mutant(
@@ -44,6 +44,27 @@ GAUSSIAN = [
         "0.5 * (lik.prior[1] + m + 1.0)",
         "0.5 * (lik.prior[1] + m)",
         f"{NIW_T}[2]",
+    ),
+    Mutant(
+        "likelihoods/_niw_planar.py",
+        "the slope is scaled by the old variance",
+        "a * across / new",
+        "a * across / old",
+        f"{NIW_T}[2]",
+    ),
+    Mutant(
+        "likelihoods/_niw_planar.py",
+        "the rest grows as if the slope were known",
+        "w * old / new * across",
+        "w * across",
+        f"{NIW_T}[2]",
+    ),
+    Mutant(
+        "likelihoods/_niw_planar.py",
+        "the bound has the slope with the wrong sign",
+        "across = b - slope[k] * a",
+        "across = b + slope[k] * a",
+        f"{WEIGHTS}[likelihood0-2]",
     ),
     Mutant(
         "likelihoods/_niw_planar.py",
@@ -89,9 +110,9 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/_niw_planar.py",
-        "a copy lacks the covariance",
-        "lik.s00[source], lik.s01[source],",
-        "lik.s00[source], lik.s01[to],",
+        "a copy lacks the slope",
+        "= lik.s00[source], lik.slope[source]",
+        "= lik.s00[source], lik.slope[to]",
         f"{CONTRACT}[niw-1]",
     ),
     Mutant(

@@ -8,7 +8,8 @@ PRIOR = "priors/test_all.py::test_contract[dp-0]"
 GOLDEN = "priors/test_dirichlet_process.py::test_golden_numbers"
 ESCOBAR_WEST = "priors/test_dirichlet_process.py::test_escobar_west_against_the_exact_conditional"
 PREDICTION = "test_prediction.py::"
-EXACT = f"{PREDICTION}test_exact_for_every_likelihood[nig-1]"
+EXACT = f"{PREDICTION}test_exact_for_every_prior[dp-0]"
+FAR = f"{PREDICTION}test_far_rows_keep_the_ratios_of_their_clusters"
 OWN = f"{PREDICTION}test_every_draw_has_its_own_hyper_parameters"
 MIXTURES = "test_mixtures.py::"
 SCHEDULE = f"{MIXTURES}test_draws_are_the_states_that_the_schedule_names"
@@ -124,21 +125,35 @@ OUTSIDE = [
     Mutant(
         "prediction.py",
         "the last block is taken for the empty slot",
-        "max(n_blocks, labels[i] + 1)",
-        "max(n_blocks, labels[i])",
+        "np.intp(labels[i]) + 1)",
+        "np.intp(labels[i]))",
         EXACT,
     ),
     Mutant(
         "prediction.py",
         "a draw adds to the statistics of the last",
-        "        clear(bound, k)\n",
+        "            clear(bound, k)\n",
         "",
         EXACT,
     ),
     Mutant(
         "prediction.py",
         "a draw adds to the sizes of the last",
-        "        partition.sizes[k] = 0\n",
+        "            partition.sizes[k] = 0\n",
+        "",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "items that move between draws stay in their old block",
+        "                remove(bound, old, i)\n",
+        "",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "a block keeps its size when an item leaves",
+        "                partition.sizes[old] -= 1\n",
         "",
         EXACT,
     ),
@@ -158,38 +173,66 @@ OUTSIDE = [
     ),
     Mutant(
         "prediction.py",
-        "the first block is taken for the new one",
-        "if slots[c] == empty:",
-        "if slots[c] == 0:",
+        "the new block counts among the clusters, and overflows",
+        "if k != empty and scores[c]",
+        "if scores[c]",
+        FAR,
+    ),
+    Mutant(
+        "prediction.py",
+        "novelty is not divided by the evidence",
+        "math.exp(weights[0] - largest) / evidence",
+        "math.exp(weights[0] - largest)",
+        EXACT,
+    ),
+    Mutant(
+        "prediction.py",
+        "novelty ignores the weights of the draws",
+        "novelty[i] += draw_weight * math",
+        "novelty[i] += math",
         EXACT,
     ),
     Mutant(
         "prediction.py",
         "the sum is not rescaled when the largest term grows",
-        "            total[i] *= math.exp(top[i] - largest)\n",
+        "        total[i] *= math.exp(top[i] - log_term)\n",
         "",
+        f"{PREDICTION}test_exact_for_every_likelihood[nig-1]",
+    ),
+    Mutant(
+        "prediction.py",
+        "memberships are not rescaled when a row comes nearer",
+        "                membership[i, cluster] *= factor\n",
+        "                pass\n",
         EXACT,
     ),
     Mutant(
         "prediction.py",
-        "a draw's membership counts by its evidence",
-        "draw_weight * weights[c] / evidence",
-        "draw_weight * weights[c]",
+        "a draw's membership counts whatever its evidence",
+        "level = nearest - largest - math.log(evidence)",
+        "level = nearest - largest",
         EXACT,
     ),
     Mutant(
         "prediction.py",
         "the density ignores the weights of the draws",
-        "total[i] += draw_weight * evidence",
-        "total[i] += evidence",
+        "largest, draw_weight * evidence)",
+        "largest, evidence)",
         EXACT,
     ),
     Mutant(
         "prediction.py",
+        "far rows lose the ratios of their clusters",
+        "largest = max(nearest, weights[0])",
+        "nearest = largest = max(nearest, weights[0])",
+        FAR,
+    ),
+    Mutant(
+        "prediction.py",
         "new rows are compared with fewer blocks than matter",
-        "1.0, NEGLIGIBLE, partition",
+        "1.0, math.inf, partition",
         "1.0, 0.0, partition",
-        f"{PREDICTION}test_exact_for_every_prior[dp-0]",
+        EXACT,
     ),
     Mutant(
         "prediction.py",
