@@ -65,7 +65,7 @@ def check_ranks(likelihood, d, prior):
         X = simulate(likelihood, d, labels, rng)
         if (np.ptp(X, axis=0) == 0).any():
             continue  # refused by design; does not depend on what is ranked but through X
-        thin = 10 * prior.update_every
+        thin = max(10, 4 * prior.update_every)
         model = BNPMixture(
             prior=prior,
             likelihood=likelihood,
