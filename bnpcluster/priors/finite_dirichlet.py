@@ -41,7 +41,7 @@ class FiniteDirichlet(Prior):
     @classmethod
     def examples(cls) -> list[Prior]:
         """Fewer and more components than items, and a hyper-prior."""
-        return [cls(5, 0.6), cls(3, 0.7), cls(4, (2.0, 1.0))]
+        return [cls(5, 0.6), cls(3, 0.7), cls(4, (2.0, 3.0))]
 
     def validate(self) -> None:
         """Raise one sentence if the parameters make no sense."""

@@ -24,8 +24,9 @@ from tests.mutants.discrete import DISCRETE
 from tests.mutants.gaussian import GAUSSIAN
 from tests.mutants.moves import MOVES
 from tests.mutants.outside import OUTSIDE
+from tests.mutants.partition_priors import PARTITION_PRIORS
 
-MUTANTS = [*MOVES, *BOOKKEEPING, *GAUSSIAN, *COLUMNS, *DISCRETE, *OUTSIDE]
+MUTANTS = [*MOVES, *BOOKKEEPING, *GAUSSIAN, *COLUMNS, *DISCRETE, *OUTSIDE, *PARTITION_PRIORS]
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOMES = {0: "SURVIVED", 1: "caught"}  # by pytest's exit status
 LONGEST = 300.0  # seconds; tests that take longer hang, which nobody overlooks
@@ -38,6 +39,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="how many run at once")
     arguments = parser.parse_args()
     chosen = [m for m in MUTANTS if arguments.only in f"{m.file}: {m.breaks}"]
+    if not chosen:
+        parser.error(f"no mutant has {arguments.only!r} in its file name or description")
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         original = Path(folder) / "original"  # later edits of the sources change nothing

@@ -294,8 +294,8 @@ OUTSIDE = [
     Mutant(
         "chains.py",
         "hyper-parameters are drawn and forgotten",
-        "state.set_prior(",
-        "id(",
+        "state.set_prior(state.prior.update(",
+        "id(state.prior.update(",
         RANDOMNESS,
     ),
     Mutant(
