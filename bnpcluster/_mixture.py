@@ -21,7 +21,16 @@ from bnpcluster._checkpoint import Checkpoint, frozen, thawed
 from bnpcluster._jit import digest_of_package
 from bnpcluster._report import Report
 from bnpcluster._starts import STARTS, starts
-from bnpcluster.chains import BOUNDARY, Chain, Schedule, Stop, run, warm_up_kernels
+from bnpcluster.chains import (
+    BOUNDARY,
+    Chain,
+    Schedule,
+    Stop,
+    progress,
+    run,
+    stats,
+    warm_up_kernels,
+)
 from bnpcluster.diagnostics import diagnose
 from bnpcluster.likelihoods import LIKELIHOODS, Likelihood
 from bnpcluster.posterior import LazyCoclustering, Posterior
@@ -184,7 +193,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
 
         def after_round(chains: list[Chain]) -> None:
             if self.verbose:
-                print(_progress(chains, schedule), flush=True)
+                print(progress(chains, schedule), flush=True)
             if checkpoint:
                 checkpoint.save(chains, force=stop() or done(chains))
 
@@ -230,7 +239,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         self.coclustering_ = LazyCoclustering(self.posterior_)
         self.n_iter_ = max(chain.iteration for chain in chains)
         self.interrupted_ = interrupted
-        self.sampler_stats_ = _stats(chains)
+        self.sampler_stats_ = stats(chains)
         self.diagnostics_ = diagnose(self.posterior_)
         self.converged_ = self.diagnostics_.converged
         if self.converged_ is False:
@@ -382,24 +391,3 @@ def _posterior(chains: list[Chain], old: Posterior | None) -> Posterior:
         labels = np.concatenate([old.labels, labels], axis=1)
         traces = {k: np.concatenate([old.traces[k], v], axis=1) for k, v in traces.items()}
     return Posterior(labels, traces=traces)
-
-
-def _stats(chains: list[Chain]) -> dict[str, Any]:
-    """Counts of moves by chain, and the seconds each chain took."""
-    names = sorted({name for chain in chains for name in chain.counts})
-    stats: dict[str, Any] = {name: [chain.counts[name] for chain in chains] for name in names}
-    stats["seconds"] = [chain.seconds for chain in chains]
-    stats["iterations"] = [chain.iteration for chain in chains]
-    return stats
-
-
-def _progress(chains: list[Chain], schedule: Schedule) -> str:
-    """One line on all chains."""
-    done = min(chain.iteration for chain in chains)
-    clusters = ", ".join(str(int(chain.labels.max()) + 1) for chain in chains)
-    phase = "warm-up" if done < schedule.n_warmup else "sampling"
-    seconds = max(chain.seconds for chain in chains)
-    return (
-        f"bnpcluster: iteration {done}/{schedule.n_iterations} ({phase}), clusters per chain: "
-        f"{clusters}, {seconds:.1f} s"
-    )

@@ -218,3 +218,24 @@ def warm_up_kernels(chain: Chain, bound: Any, sampler: Sampler) -> None:
     state.rebuild()
     values = {name: 0.9 * value for name, value in state.prior.values.items()}
     state.set_prior(state.prior.at(**{name: values[name] for name in state.prior.sampled}))
+
+
+def stats(chains: list[Chain]) -> dict[str, Any]:
+    """Counts of moves by chain, and the seconds each chain took."""
+    names = sorted({name for chain in chains for name in chain.counts})
+    result: dict[str, Any] = {name: [chain.counts[name] for chain in chains] for name in names}
+    result["seconds"] = [chain.seconds for chain in chains]
+    result["iterations"] = [chain.iteration for chain in chains]
+    return result
+
+
+def progress(chains: list[Chain], schedule: Schedule) -> str:
+    """One line on all chains."""
+    done = min(chain.iteration for chain in chains)
+    clusters = ", ".join(str(int(chain.labels.max()) + 1) for chain in chains)
+    phase = "warm-up" if done < schedule.n_warmup else "sampling"
+    seconds = max(chain.seconds for chain in chains)
+    return (
+        f"bnpcluster: iteration {done}/{schedule.n_iterations} ({phase}), clusters per chain: "
+        f"{clusters}, {seconds:.1f} s"
+    )
