@@ -1,13 +1,25 @@
 """Measure the package on this machine: `python -m benchmarks [--yardstick DIR] [PART ...]`.
 
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
-found), overhead, hyper, latency, scaling, large. Without parts, all of them.
+found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
+from one cluster to the truth; --long for long chains), default (beside scikit-learn). Without
+parts, all of them.
 """
 
 import argparse
 from pathlib import Path
 
-from benchmarks import hyper, large, latency, overhead, scaling, sweeps
+from benchmarks import (
+    defaults,
+    hyper,
+    large,
+    latency,
+    mixing,
+    moves,
+    overhead,
+    scaling,
+    sweeps,
+)
 
 PARTS = {
     "sweeps": sweeps.measure,
@@ -16,7 +28,11 @@ PARTS = {
     "latency": latency.measure,
     "scaling": scaling.measure,
     "large": large.measure,
+    "moves": moves.measure,
+    "mixing": mixing.measure,
+    "default": defaults.measure,
 }
+SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
 def main():
@@ -25,9 +41,14 @@ def main():
     parser.add_argument(
         "--yardstick",
         type=Path,
-        default=Path(__file__).resolve().parents[2] / "shared" / "bench",
+        default=SHARED / "bench",
         help="folder of limit_gibbs.cpp and make_data.py",
     )
+    parser.add_argument(
+        "--data", type=Path, default=SHARED / "data", help="folder of s_sets/*.csv.gz"
+    )
+    parser.add_argument("--budget", type=float, help="mixing: seconds per seed")
+    parser.add_argument("--long", action="store_true", help="mixing: long chains, too")
     arguments = parser.parse_args()
     for name in arguments.parts or PARTS:
         print(f"== {name}", flush=True)

@@ -28,6 +28,7 @@ def frozen(chain: Chain, place: Place | None = None) -> dict[str, np.ndarray]:
         "iteration": place.iteration,
         "traces": chain.traces[: place.n_draws],
         "counts": dict(place.counts),
+        "tuning": place.tuning,
         "seconds": chain.seconds,
     }
     draws = chain.draws[: place.n_draws]
@@ -50,6 +51,7 @@ def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
         draws=list(arrays["draws"]),
         traces=meta["traces"],
         counts=Counter(meta["counts"]),
+        tuning=meta["tuning"],
         seconds=meta["seconds"],
     )
 

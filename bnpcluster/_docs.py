@@ -10,8 +10,9 @@ PARAMETERS = """likelihood : str or Likelihood, default="niw"
     Law of the data within a cluster: ``"niw"`` (Gaussian, full covariance), ``"nig"``
     (Gaussian, independent columns), ``"bernoulli"`` (0/1), ``"categorical"`` (integer codes),
     ``"poisson"`` (counts), or an object from `bnpcluster.likelihoods`.
-sampler : str or Sampler, default="gibbs"
-    ``"gibbs"``, or an object from `bnpcluster.samplers`.
+sampler : str or Sampler, default="split_merge"
+    ``"split_merge"``, ``"gibbs"``, ``"jain_neal"``, ``"sams"`` or ``"pgsm"``, or an object from
+    `bnpcluster.samplers`.
 n_particles : int or None, default=None
     Shortcut for the particles of samplers that have them.
 n_draws : int, default=500

@@ -25,6 +25,7 @@ from typing import Any
 import numba
 from numba.core import types
 from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
 CACHE = os.environ.get("BNPCLUSTER_NUMBA_CACHE", "1") != "0"
@@ -41,6 +42,7 @@ _PACKAGE = Path(__file__).parent
 # Without reference counting (_nrt) a kernel cannot allocate, and never touches the counts of the
 # arrays it is passed, which would cost more than the arithmetic.
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
+_NO_ENTRY: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # not called from Python
 
 
 @cache
@@ -141,14 +143,47 @@ def kernel(
     if function is None:
         return lambda f: kernel(f, inline=inline, reassociate=reassociate)
     fastmath = {"reassoc", "contract"} if reassociate else False
-    dispatcher: Any = numba.njit(function, fastmath=fastmath, forceinline=inline, **_OPTIONS)
-    if CACHE and not DISABLED:
-        try:
-            dispatcher._cache = _StampedCache(function)
-        except RuntimeError:
-            pass  # no folder can be written to, so every process compiles for itself
-    KERNELS.append(dispatcher)
-    return dispatcher
+    options = {**_OPTIONS, "fastmath": fastmath, "forceinline": inline}
+    if DISABLED:
+        return numba.njit(function, **options)
+    inner: Any = numba.njit(function, **options, **_NO_ENTRY)
+    inner.__class__ = _Inner
+    inner.entry = numba.njit(function, **options)
+    for dispatcher, suffix in ((inner, "inner"), (inner.entry, "")):
+        _ignore_literals(dispatcher)
+        if CACHE:
+            try:
+                dispatcher._cache = _StampedCache(function, suffix)
+            except RuntimeError:
+                pass  # no folder can be written to, so every process compiles for itself
+        KERNELS.append(dispatcher)
+    return inner
+
+
+class _Inner(CPUDispatcher):
+    """A kernel as other kernels call it; a call from Python goes to its twin, `entry`.
+
+    What Python needs to call a function takes longer to compile than most of our functions, and
+    few of them are ever called from Python.
+    """
+
+    entry: Any
+
+    def __call__(self, *args: Any) -> Any:
+        return self.entry(*args)
+
+
+def _ignore_literals(dispatcher: Any) -> None:
+    """Let calls with different constants, as in f(x, 1) and f(x, 0), share one compilation."""
+    resolve = dispatcher.get_call_template
+
+    def get_call_template(args, kws):
+        return resolve(
+            [types.unliteral(kind) for kind in args],
+            {name: types.unliteral(kind) for name, kind in kws.items()},
+        )
+
+    dispatcher.get_call_template = get_call_template
 
 
 class Generic:
@@ -201,5 +236,5 @@ def generic(declaration: Callable | None = None, *, needs: tuple[Generic, ...] =
         return operation.find(bound.instance_class)
 
     typing.__signature__ = operation.__signature__  # type: ignore[attr-defined]
-    overload(operation, jit_options={**_OPTIONS, "forceinline": True})(typing)
+    overload(operation, jit_options={**_OPTIONS, **_NO_ENTRY, "forceinline": True})(typing)
     return operation

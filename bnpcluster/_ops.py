@@ -90,6 +90,59 @@ def log_likelihood(lik, n_blocks):
     return total
 
 
+@generic(needs=(copy,))
+def withdraw(lik, k, i):
+    """Take item i out of slot k if an item cannot be in two slots at a time.
+
+    Slots that can be copied are independent, and a proposed block is filled beside the real one.
+    Where slots share statistics, the real blocks are given up meanwhile.
+    """
+
+
+@generic(needs=(copy,))
+def restore(lik, k, i):
+    """Put item i back into slot k, where `withdraw` took it out."""
+
+
+@generic(needs=(copy, add))
+def pool(lik, to, one, two, labels):
+    """Make slot `to` hold the items of slots `one` and `two`; labels[i] is the slot of item i."""
+    copy(lik, to, one)
+    for i in range(len(labels)):
+        if labels[i] == two:
+            add(lik, to, i)
+
+
+@generic(needs=(log_marginal,))
+def log_marginal_pair(lik, one, two):
+    """log m(the items of two slots, as two blocks)."""
+    return log_marginal(lik, one) + log_marginal(lik, two)
+
+
+@generic(needs=(pool, log_marginal))
+def log_marginal_union(lik, one, two, spare, labels):
+    """log m(the items of two slots, as one block); may use the empty slot `spare`."""
+    pool(lik, spare, one, two, labels)
+    return log_marginal(lik, spare)
+
+
+@generic(needs=(clear,))
+def n_coordinates(lik):
+    """In how many coordinates an item is a point; 0 where Euclidean distances make no sense."""
+    return 0
+
+
+@generic(needs=(clear,))
+def coordinate(lik, i, d):
+    """Coordinate d of item i."""
+    return 0.0
+
+
+@generic(needs=(clear,))
+def whiten(lik, k, v):
+    """Multiply the vector v by the inverse of the scatter matrix of slot k, up to a constant."""
+
+
 @generic(needs=(log_predictive_all, log_predictive_without))
 def log_weights(lik, i, own, beta, slack, partition):
     """List where item i may go: partition.slots and .weights (log_prior + beta log f); how many.

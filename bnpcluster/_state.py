@@ -36,6 +36,15 @@ class State:
         Room for this many slots to begin with; results do not depend on it.
     should_stop : callable
         Asked between kernel calls.
+
+    Attributes
+    ----------
+    tuning : dict
+        Numbers a sampler finds during warm-up; they go into checkpoints.
+    adapting : bool
+        Whether it is warm-up, so that a sampler may change `tuning`.
+    scratch : dict
+        Working arrays a sampler keeps from one iteration to the next; nothing depends on them.
     """
 
     def __init__(
@@ -58,7 +67,11 @@ class State:
         self.partition.labels[:] = labels
         log_v, log_w = prior.tables(len(items), capacity)
         self.problem = Problem(grown_bound(bound, capacity), log_v, log_w, items, beta)
+        self.tuning: dict[str, float] = {}
+        self.adapting = False
+        self.scratch: dict[str, Any] = {}
         self._chunk = 1024
+        self._batch = 16
         self.rebuild()
 
     @property
@@ -127,6 +140,25 @@ class State:
                 self.enlarge()
             self._fit_chunk(time.perf_counter() - begin, stop)
             start = stop
+
+    def repeat(self, moves: Callable, times: int, *arguments: Any) -> None:
+        """Run the kernel `moves(problem, partition, *arguments, start, stop)` for `times` moves.
+
+        As in `visit`, calls are cut short and entered again with more room where it ran out.
+        """
+        start = 0
+        while start < times:
+            if self.should_stop():
+                raise Stopped
+            stop = min(start + self._batch, times)
+            begin = time.perf_counter()
+            start = moves(self.problem, self.partition, *arguments, start, stop)
+            if start < stop:
+                self.enlarge()
+            elif time.perf_counter() - begin > LONGEST:
+                self._batch = max(1, self._batch // 2)
+            else:
+                self._batch = min(2 * self._batch, 1024)
 
     def _fit_chunk(self, seconds: float, stop: int) -> None:
         """Choose how many items the next kernel call gets, so that it lasts about LONGEST."""

@@ -71,6 +71,7 @@ class Place(NamedTuple):
     iteration: int
     n_draws: int
     counts: Counter
+    tuning: dict[str, float]
 
 
 @dataclass
@@ -84,6 +85,7 @@ class Chain:
     draws: list[np.ndarray] = field(default_factory=list)
     traces: list[dict[str, float]] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
+    tuning: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
     finished: bool = False
     boundary: Place | None = None
@@ -92,9 +94,8 @@ class Chain:
         """Where the chain stands."""
         state = self.rng.bit_generator.state
         n_draws = len(self.draws)
-        return Place(
-            self.labels.copy(), self.prior, state, self.iteration, n_draws, self.counts.copy()
-        )
+        counts, tuning = self.counts.copy(), self.tuning.copy()
+        return Place(self.labels.copy(), self.prior, state, self.iteration, n_draws, counts, tuning)
 
     def keep(self, state: State) -> None:
         """Append the state to the draws."""
@@ -113,11 +114,13 @@ def advance(
     """Run a chain to iteration `until` or until it is asked to stop; 0: only keep where it is."""
     begin = time.perf_counter()
     state = State(bound, chain.prior, chain.labels, should_stop=stop)
+    state.tuning = chain.tuning
     if chain.boundary is None:
         chain.boundary = chain.place()
     every = chain.prior.update_every if chain.prior.sampled else 0
     try:
         while chain.iteration < until and not stop():
+            state.adapting = chain.iteration < schedule.n_warmup
             chain.counts.update(sampler.step(state, chain.rng))
             if every and chain.iteration % every == 0:
                 state.set_prior(state.prior.update(state.sizes, state.n_items, chain.rng))

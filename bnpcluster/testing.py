@@ -306,6 +306,7 @@ def _check_slots(bound: Any, n: int, tolerance: float) -> None:
     ops.copy(bound, 3, 0)
     _close(ops.log_marginal(bound, 3), ops.log_marginal(bound, 0), tolerance, "copy")
     ops.remove(bound, 0, n - 1)
+    _check_union(bound, n, tolerance)
     _close(ops.log_marginal(bound, 0), marginal, tolerance, "add then remove")
     _close(ops.log_predictive(bound, 0, n - 1), before[0], tolerance, "add then remove")
     out = np.zeros(8)
@@ -317,6 +318,21 @@ def _check_slots(bound: Any, n: int, tolerance: float) -> None:
     ops.add(bound, 2, n - 1)
     ops.remove(bound, 2, n - 1)
     _close(ops.log_predictive(bound, 2, n - 1), before[2], tolerance, "an emptied slot")
+
+
+def _check_union(bound: Any, n: int, tolerance: float) -> None:
+    """Slots 0 and 1 hold the even and the odd items before the last; slot 4 may be used."""
+    labels = np.append(np.arange(n - 1) % 2, -1)
+    one, two = (ops.log_marginal(bound, k) for k in (0, 1))
+    _close(ops.log_marginal_pair(bound, 0, 1), one + two, tolerance, "log_marginal_pair")
+    union = ops.log_marginal_union(bound, 0, 1, 4, labels)
+    ops.pool(bound, 4, 0, 1, labels)
+    predictive = ops.log_predictive(bound, 4, n - 1)
+    ops.clear(bound, 4)
+    everything = ops.log_predictive_set(bound, 4, np.arange(n - 1))
+    _close(union, everything, tolerance, "log_marginal_union")
+    _close(predictive, ops.log_predictive(bound, 4, n - 1), tolerance, "pool")
+    ops.clear(bound, 4)
 
 
 def _check_weights(likelihood: Likelihood, X: np.ndarray, tolerance: float) -> None:

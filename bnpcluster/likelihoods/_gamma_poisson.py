@@ -31,6 +31,7 @@ from bnpcluster._ops import (
     log_predictive_without,
     log_weights,
     padded,
+    pool,
     remove,
 )
 from bnpcluster.likelihoods._counts import ENTRIES, Table, log_at, tabulate
@@ -143,7 +144,7 @@ def log_rising(shape, d, s, y):
     return (low - 0.5) * math.log1p(y / low) + y * (math.log(high) - 1.0) + series
 
 
-@kernel(inline=True)
+@kernel
 def refresh(lik, k):
     """Recompute the predictive of slot k, and its bound, from its sums."""
     m, total = lik.size[k], lik.total[k]
@@ -162,7 +163,7 @@ def refresh(lik, k):
     lik.bias_without[k] = bias_without
 
 
-@kernel(inline=True)
+@kernel
 def shift(lik, k, i, sign):
     """Add (sign 1) or remove (sign -1) item i."""
     for p in range(lik.start[i], lik.start[i + 1]):
@@ -198,6 +199,15 @@ def _copy(lik, to, source):
     lik.sum_log_base[to] = lik.sum_log_base[source]
     for d in range(lik.total.shape[1]):
         lik.total[to, d] = lik.total[source, d]
+    refresh(lik, to)
+
+
+@pool.register(PoissonSlots)
+def _pool(lik, to, one, two, labels):
+    lik.size[to] = lik.size[one] + lik.size[two]
+    lik.sum_log_base[to] = lik.sum_log_base[one] + lik.sum_log_base[two]
+    for d in range(lik.total.shape[1]):
+        lik.total[to, d] = lik.total[one, d] + lik.total[two, d]
     refresh(lik, to)
 
 

@@ -16,14 +16,18 @@ from bnpcluster._jit import kernel
 from bnpcluster._ops import (
     add,
     clear,
+    coordinate,
     copy,
     listed_above,
     log_marginal,
     log_predictive,
     log_predictive_without,
     log_weights,
+    n_coordinates,
     padded,
+    pool,
     remove,
+    whiten,
 )
 
 HUGE = 1e150  # a product above this is split before it overflows
@@ -156,6 +160,40 @@ def _copy(lik, to, source):
         lik.mean[d, to] = lik.mean[d, source]
         lik.rate[d, to] = lik.rate[d, source]
     refresh(lik, to)
+
+
+@pool.register(InverseGammaColumns)
+def _pool(lik, to, one, two, labels):
+    # Relative to the mean of `one`; the prior is in both and must be counted once.
+    r0 = lik.prior[0]
+    r2 = r0 + lik.size[two]
+    r = r0 + lik.size[one] + lik.size[two]
+    for d in range(len(lik.mean)):
+        u0 = lik.prior_mean[d] - lik.mean[d, one]
+        u2 = lik.mean[d, two] - lik.mean[d, one]
+        u = (r2 * u2 - r0 * u0) / r
+        rate = lik.rate[d, one] + lik.rate[d, two] - lik.prior_scale[d]
+        rate += 0.5 * (r2 * u2 * u2 - r0 * u0 * u0 - r * u * u)
+        lik.rate[d, to] = max(rate, lik.prior_scale[d])
+        lik.mean[d, to] = lik.mean[d, one] + u
+    lik.size[to] = lik.size[one] + lik.size[two]
+    refresh(lik, to)
+
+
+@n_coordinates.register(InverseGammaColumns)
+def _n_coordinates(lik):
+    return len(lik.mean)
+
+
+@coordinate.register(InverseGammaColumns)
+def _coordinate(lik, i, d):
+    return lik.X[i, d]
+
+
+@whiten.register(InverseGammaColumns)
+def _whiten(lik, k, v):
+    for d in range(len(v)):
+        v[d] /= lik.rate[d, k]
 
 
 @kernel

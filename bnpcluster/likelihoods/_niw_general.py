@@ -16,14 +16,18 @@ from bnpcluster._jit import kernel
 from bnpcluster._ops import (
     add,
     clear,
+    coordinate,
     copy,
     listed,
     log_marginal,
     log_predictive,
     log_predictive_without,
     log_weights,
+    n_coordinates,
     padded,
+    pool,
     remove,
+    whiten,
 )
 
 
@@ -34,6 +38,7 @@ class GeneralNIW(NamedTuple):
     centre: np.ndarray
     unit: np.ndarray
     prior_mean: np.ndarray
+    prior_scale: np.ndarray
     prior_chol: np.ndarray
     prior: np.ndarray  # r0, nu0
     log_empty: np.ndarray  # log predictive of each row in an empty slot
@@ -44,7 +49,7 @@ class GeneralNIW(NamedTuple):
     chol: np.ndarray  # lower triangular, one per slot
     inv_diag: np.ndarray  # 1 / diagonal of chol
     log_det: np.ndarray
-    work: np.ndarray  # scratch, (2, D)
+    work: np.ndarray  # scratch, (3, D)
 
     @property
     def slot_axis(self):
@@ -60,6 +65,7 @@ def bind_general(Z, unit, mean, kappa, nu, scale, tables, capacity):
         Z,
         *unit,
         mean,
+        scale,
         np.linalg.cholesky(scale),
         np.array([kappa, nu]),
         np.zeros(n),
@@ -69,7 +75,7 @@ def bind_general(Z, unit, mean, kappa, nu, scale, tables, capacity):
         chol=np.zeros((width, d, d)),
         inv_diag=np.zeros((width, d)),
         log_det=np.zeros(width),
-        work=np.zeros((2, d)),
+        work=np.zeros((3, d)),
     )
     fill_empty(bound, 0)
     return bound
@@ -166,6 +172,84 @@ def dot(matrix, k, a, y):
     for b in range(a):
         total += matrix[k, a, b] * y[b]
     return total
+
+
+@kernel(inline=True, reassociate=True)
+def product(chol, k, a, b):
+    """Entry (a, b), b <= a, of chol chol'."""
+    total = 0.0
+    for c in range(b + 1):
+        total += chol[k, a, c] * chol[k, b, c]
+    return total
+
+
+@kernel
+def factorise(lik, k, prior):
+    """Replace the lower triangle of a scatter matrix in chol[k] by its Cholesky factor.
+
+    Its pivots are at least those of the prior, to which data only add.
+    """
+    chol, half_log_det = lik.chol, 0.0
+    for b in range(len(prior)):
+        square = chol[k, b, b] - dot_rows(chol, k, b, b)
+        pivot = max(math.sqrt(max(square, 0.0)), prior[b, b])
+        chol[k, b, b] = pivot
+        lik.inv_diag[k, b] = 1.0 / pivot
+        half_log_det += math.log(pivot)
+        for a in range(b + 1, len(prior)):
+            chol[k, a, b] = (chol[k, a, b] - dot_rows(chol, k, a, b)) / pivot
+    lik.log_det[k] = 2.0 * half_log_det
+
+
+@kernel(inline=True, reassociate=True)
+def dot_rows(chol, k, a, b):
+    """chol[k, a, :b] . chol[k, b, :b]"""
+    total = 0.0
+    for c in range(b):
+        total += chol[k, a, c] * chol[k, b, c]
+    return total
+
+
+@pool.register(GeneralNIW)
+def _pool(lik, to, one, two, labels):
+    # Relative to the mean of `one`; the prior is in both and must be counted once.
+    d = lik.X.shape[1]
+    u0, u2, u = lik.work[0], lik.work[1], lik.work[2]
+    r0 = lik.prior[0]
+    r2 = r0 + lik.size[two]
+    r = r0 + lik.size[one] + lik.size[two]
+    for a in range(d):
+        u0[a] = lik.prior_mean[a] - lik.mean[one, a]
+        u2[a] = lik.mean[two, a] - lik.mean[one, a]
+        u[a] = (r2 * u2[a] - r0 * u0[a]) / r
+        lik.mean[to, a] = lik.mean[one, a] + u[a]
+        for b in range(a + 1):
+            total = product(lik.chol, one, a, b) + product(lik.chol, two, a, b)
+            total += r2 * u2[a] * u2[b] - r0 * u0[a] * u0[b] - r * u[a] * u[b]
+            lik.chol[to, a, b] = total - lik.prior_scale[a, b]
+    lik.size[to] = lik.size[one] + lik.size[two]
+    factorise(lik, to, lik.prior_chol)
+
+
+@n_coordinates.register(GeneralNIW)
+def _n_coordinates(lik):
+    return lik.X.shape[1]
+
+
+@coordinate.register(GeneralNIW)
+def _coordinate(lik, i, d):
+    return lik.X[i, d]
+
+
+@whiten.register(GeneralNIW)
+def _whiten(lik, k, v):
+    d = len(v)
+    for a in range(d):
+        v[a] = (v[a] - dot(lik.chol, k, a, v)) * lik.inv_diag[k, a]
+    for a in range(d - 1, -1, -1):
+        v[a] *= lik.inv_diag[k, a]
+        for b in range(a):
+            v[b] -= lik.chol[k, a, b] * v[a]
 
 
 @kernel

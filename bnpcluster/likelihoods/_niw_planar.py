@@ -15,6 +15,7 @@ from bnpcluster._jit import kernel
 from bnpcluster._ops import (
     add,
     clear,
+    coordinate,
     copy,
     listed_above,
     log_marginal,
@@ -22,8 +23,11 @@ from bnpcluster._ops import (
     log_predictive_all,
     log_predictive_without,
     log_weights,
+    n_coordinates,
     padded,
+    pool,
     remove,
+    whiten,
 )
 
 
@@ -157,6 +161,46 @@ def _copy(lik, to, source):
     lik.mean0[to], lik.mean1[to] = lik.mean0[source], lik.mean1[source]
     lik.s00[to], lik.slope[to], lik.rest[to] = lik.s00[source], lik.slope[source], lik.rest[source]
     refresh(lik, to)
+
+
+@pool.register(PlanarNIW)
+def _pool(lik, to, one, two, labels):
+    # Relative to the mean of `one`; the prior is in both and must be counted once.
+    r0, prior_scale = lik.prior[0], lik.prior_scale
+    r1, r2 = r0 + lik.size[one], r0 + lik.size[two]
+    r = r1 + r2 - r0
+    a0, b0 = lik.prior_mean[0] - lik.mean0[one], lik.prior_mean[1] - lik.mean1[one]
+    a2, b2 = lik.mean0[two] - lik.mean0[one], lik.mean1[two] - lik.mean1[one]
+    a, b = (r2 * a2 - r0 * a0) / r, (r2 * b2 - r0 * b0) / r
+    s00 = lik.s00[one] + lik.s00[two] - prior_scale[0, 0] + r2 * a2 * a2 - r0 * a0 * a0 - r * a * a
+    s01 = lik.slope[one] * lik.s00[one] + lik.slope[two] * lik.s00[two] - prior_scale[0, 1]
+    s01 += r2 * a2 * b2 - r0 * a0 * b0 - r * a * b
+    s11 = lik.rest[one] + lik.slope[one] ** 2 * lik.s00[one] - prior_scale[1, 1]
+    s11 += lik.rest[two] + lik.slope[two] ** 2 * lik.s00[two]
+    s11 += r2 * b2 * b2 - r0 * b0 * b0 - r * b * b
+    lik.s00[to] = max(s00, prior_scale[0, 0])
+    lik.slope[to] = s01 / lik.s00[to]
+    lik.rest[to] = max(s11 - lik.slope[to] * s01, least_rest(lik))
+    lik.mean0[to], lik.mean1[to] = lik.mean0[one] + a, lik.mean1[one] + b
+    lik.size[to] = lik.size[one] + lik.size[two]
+    refresh(lik, to)
+
+
+@n_coordinates.register(PlanarNIW)
+def _n_coordinates(lik):
+    return 2
+
+
+@coordinate.register(PlanarNIW)
+def _coordinate(lik, i, d):
+    return lik.X[i, d]
+
+
+@whiten.register(PlanarNIW)
+def _whiten(lik, k, v):
+    across = (v[1] - lik.slope[k] * v[0]) / lik.rest[k]
+    v[0] = v[0] / lik.s00[k] - lik.slope[k] * across
+    v[1] = across
 
 
 @kernel(inline=True)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnpcluster._jit import kernel
-from bnpcluster._ops import add, clear, copy, log_marginal, padded, remove
+from bnpcluster._ops import add, clear, copy, log_marginal, padded, pool, remove
 from bnpcluster.likelihoods._counts import (
     Table,
     log_at,
@@ -136,7 +136,7 @@ class BernoulliSlots(NamedTuple):
         return len(self.start) - 1
 
 
-@kernel(inline=True)
+@kernel
 def refresh(lik, k):
     """Recompute the predictive of slot k from its counts."""
     m, counts, weight, weight_without = (
@@ -159,7 +159,7 @@ def refresh(lik, k):
     lik.bias_without[k] = bias_without - sum_log_at(lik.ab, m - 1)
 
 
-@kernel(inline=True)
+@kernel
 def shift(lik, k, i, sign):
     """Add (sign 1) or remove (sign -1) item i."""
     counts = lik.counts[k]
@@ -191,6 +191,14 @@ def _copy(lik, to, source):
     lik.size[to] = lik.size[source]
     for d in range(lik.counts.shape[1]):
         lik.counts[to, d] = lik.counts[source, d]
+    refresh(lik, to)
+
+
+@pool.register(BernoulliSlots)
+def _pool(lik, to, one, two, labels):
+    lik.size[to] = lik.size[one] + lik.size[two]
+    for d in range(lik.counts.shape[1]):
+        lik.counts[to, d] = lik.counts[one, d] + lik.counts[two, d]
     refresh(lik, to)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnpcluster._jit import kernel
-from bnpcluster._ops import add, clear, copy, log_marginal, padded, remove
+from bnpcluster._ops import add, clear, copy, log_marginal, padded, pool, remove
 from bnpcluster.likelihoods._counts import (
     Table,
     is_whole,
@@ -199,7 +199,7 @@ def resize(lik, k, m):
     lik.bias_without[k] = -sum_log_at(lik.total, m - 1)
 
 
-@kernel(inline=True)
+@kernel
 def shift(lik, k, i, sign):
     """Add (sign 1) or remove (sign -1) item i."""
     resize(lik, k, lik.size[k] + sign)
@@ -232,6 +232,14 @@ def _copy(lik, to, source):
     resize(lik, to, lik.size[source])
     for term in range(len(lik.weight)):
         lik.counts[to, term] = lik.counts[source, term]
+        refresh_term(lik, to, term)
+
+
+@pool.register(CategoricalSlots)
+def _pool(lik, to, one, two, labels):
+    resize(lik, to, lik.size[one] + lik.size[two])
+    for term in range(len(lik.weight)):
+        lik.counts[to, term] = lik.counts[one, term] + lik.counts[two, term]
         refresh_term(lik, to, term)
 
 

@@ -2,10 +2,18 @@
 
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.gibbs import Gibbs
+from bnpcluster.samplers.jain_neal import JainNeal
+from bnpcluster.samplers.pgsm import PGSM
+from bnpcluster.samplers.sams import SAMS
+from bnpcluster.samplers.split_merge import SplitMerge
 
 SAMPLERS: dict[str, type[Sampler]] = {
+    "split_merge": SplitMerge,
     "gibbs": Gibbs,
+    "jain_neal": JainNeal,
+    "sams": SAMS,
+    "pgsm": PGSM,
 }
 """Names for `sampler=`, in the order they are listed to users."""
 
-__all__ = ["SAMPLERS", "Gibbs", "Sampler"]
+__all__ = ["PGSM", "SAMPLERS", "SAMS", "Gibbs", "JainNeal", "Sampler", "SplitMerge"]

@@ -1,0 +1,135 @@
+"""Laws of the anchors, the items whose blocks a move splits or merges.
+
+A law h(anchors | z) that depends on the partition z is exact if a move is accepted with the ratio
+h(anchors | z*) / h(anchors | z) in its probability. A law is a class, so that a kernel is compiled
+with the one it uses; it registers how to draw two ordered anchors (`draw_anchors`), and h itself
+(`log_law`).
+
+h is evaluated at the state or at a changed one: the blocks in `work.old` are gone, and the slots in
+`work.new` are blocks instead, with their sizes in `partition.sizes`. `work.numbers` tells how many
+entries of both there are; none stand for the state itself.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from bnpcluster._jit import generic, kernel
+
+SCANNED = 256  # up to so many items, a member of a block is found without rejection
+RARE = 24  # and beyond, where the block holds less than this fraction of them
+
+
+class Uniform(NamedTuple):
+    """Two items, all pairs alike."""
+
+    spare: int = 0
+
+
+class Balanced(NamedTuple):
+    """Two items of one block or of two, with probability a half each; all such pairs alike."""
+
+    spare: int = 0
+
+
+@generic
+def draw_anchors(law, problem, partition, work, rng):
+    """Draw two ordered anchors given the state into work.anchors."""
+
+
+@generic
+def log_law(law, problem, partition, work, own, other):
+    """log h(anchors | state or changed state) up to a constant, of anchors in two slots."""
+
+
+@kernel
+def member(items, labels, size, k, excluded, rng):
+    """A uniform item of slot k, which holds `size` items, other than `excluded`."""
+    if excluded >= 0 and labels[excluded] == k:
+        size -= 1
+    if len(items) > SCANNED and size * RARE > len(items):
+        while True:
+            i = items[int(rng.random() * len(items))]
+            if labels[i] == k and i != excluded:
+                return i
+    rank = int(rng.random() * size)
+    for t in range(len(items)):
+        i = items[t]
+        if labels[i] == k and i != excluded:
+            if rank == 0:
+                return i
+            rank -= 1
+    return -1
+
+
+@draw_anchors.register(Uniform)
+def _draw_uniform(law, problem, partition, work, rng):
+    items = problem.items
+    i = int(rng.random() * len(items))
+    j = int(rng.random() * (len(items) - 1))
+    work.anchors[0] = items[i]
+    work.anchors[1] = items[len(items) - 1] if j == i else items[j]
+
+
+@log_law.register(Uniform)
+def _log_uniform(law, problem, partition, work, own, other):
+    return 0.0
+
+
+@kernel
+def pairs_together(sizes, n_blocks):
+    """The number of ordered pairs that share a block."""
+    total = 0.0
+    for k in range(n_blocks):
+        total += sizes[k] * (sizes[k] - 1.0)
+    return total
+
+
+@kernel
+def balanced_pair(sizes, n_blocks, n_items, out, rng):
+    """Draw the blocks of both anchors into out[0] and out[1]."""
+    pairs = pairs_together(sizes, n_blocks)
+    apart = pairs == 0.0 or (n_blocks > 1 and rng.random() < 0.5)
+    u = rng.random() * (n_items * (n_items - 1.0) - pairs if apart else pairs)
+    for k in range(n_blocks):
+        weight = float(sizes[k]) * (n_items - sizes[k] if apart else sizes[k] - 1)
+        if weight > 0.0:
+            out[0] = k
+            u -= weight
+            if u < 0.0:
+                break
+    out[1] = out[0]
+    if apart:
+        u = rng.random() * (n_items - sizes[out[0]])
+        for k in range(n_blocks):
+            if k != out[0]:
+                out[1] = k
+                u -= sizes[k]
+                if u < 0.0:
+                    break
+
+
+@draw_anchors.register(Balanced)
+def _draw_balanced(law, problem, partition, work, rng):
+    items, labels, sizes, blocks = problem.items, partition.labels, partition.sizes, work.blocks
+    balanced_pair(sizes, partition.n_blocks[0], len(items), blocks, rng)
+    work.anchors[0] = -1
+    for a in range(2):
+        k = blocks[a]
+        work.anchors[a] = member(items, labels, sizes[k], k, work.anchors[0], rng)
+
+
+@log_law.register(Balanced)
+def _log_balanced(law, problem, partition, work, own, other):
+    n, sizes, n_blocks = len(problem.items), partition.sizes, partition.n_blocks[0]
+    pairs = pairs_together(sizes, n_blocks)
+    for t in range(work.numbers[0]):
+        pairs -= sizes[work.old[t]] * (sizes[work.old[t]] - 1.0)
+    for t in range(work.numbers[1]):
+        pairs += sizes[work.new[t]] * (sizes[work.new[t]] - 1.0)
+    n_blocks += work.numbers[1] - work.numbers[0]
+    p = 0.0 if pairs == 0.0 else (1.0 if n_blocks == 1 else 0.5)
+    if own == other:
+        return math.log(p / pairs)
+    return math.log((1.0 - p) / (n * (n - 1.0) - pairs))

@@ -1,0 +1,197 @@
+"""Anchors informed by the state: the cluster-informed and the threshold-informed law."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import (
+    log_marginal,
+    log_marginal_union,
+    log_predictive,
+    log_predictive_without,
+)
+from bnpcluster.samplers._anchors import (
+    Balanced,
+    Uniform,
+    draw_anchors,
+    log_law,
+    member,
+)
+
+LEAST = 0.01  # a threshold-informed anchor comes from a block of at least this probability
+
+
+class Cluster(NamedTuple):
+    """The second item from a block that might be merged with the first one's.
+
+    With probability 1 / K it is of the first one's own block. (The authors' prose says 1 / (K - 1),
+    their Algorithm 4 this.)
+    """
+
+    spare: int = 0
+
+
+class Threshold(NamedTuple):
+    """The second item from a block that might hold the first one: of probability >= 0.01."""
+
+    spare: int = 0
+
+
+LAWS: dict[str, Any] = {
+    "uniform": Uniform,
+    "balanced": Balanced,
+    "cluster": Cluster,
+    "threshold": Threshold,
+}
+INFORMED = ("cluster", "threshold")
+
+
+@kernel
+def in_view(partition, work, position):
+    """The slot at a position 0 .. K + n_new - 1 of the changed state, or -1 for a block gone."""
+    n_blocks = partition.n_blocks[0]
+    if position >= n_blocks:
+        return work.new[position - n_blocks]
+    for t in range(work.numbers[0]):
+        if work.old[t] == position:
+            return -1
+    return position
+
+
+@kernel
+def position_of(partition, work, slot):
+    """Where a slot stands in the changed state."""
+    for position in range(partition.n_blocks[0] + work.numbers[1]):
+        if in_view(partition, work, position) == slot:
+            return position
+    return -1
+
+
+@kernel
+def normalise(log_weights, count):
+    """Turn log weights into probabilities."""
+    top, total = -math.inf, 0.0
+    for c in range(count):
+        top = max(top, log_weights[c])
+    for c in range(count):
+        log_weights[c] = math.exp(log_weights[c] - top)
+        total += log_weights[c]
+    for c in range(count):
+        log_weights[c] /= total
+
+
+@kernel
+def score_unions(problem, partition, work, own):
+    """Probabilities of the other blocks under the cluster-informed law, by position.
+
+    Up to a constant each is m(own and other) / m(other). Returns the number of blocks.
+    """
+    lik, out = problem.likelihood, partition.weights
+    n_positions, blocks, spare = partition.n_blocks[0] + work.numbers[1], 0, work.numbers[3]
+    for position in range(n_positions):
+        k = in_view(partition, work, position)
+        out[position] = -math.inf
+        blocks += int(k >= 0)
+        if k >= 0 and k != own:
+            union = log_marginal_union(lik, own, k, spare, partition.labels)
+            out[position] = problem.beta * (union - log_marginal(lik, k))
+    if blocks > 1:
+        normalise(out, n_positions)
+    return blocks
+
+
+@kernel
+def score_attachments(problem, partition, work, own):
+    """1 for blocks that pass the threshold for the first anchor, else 0; return how many pass."""
+    lik, out, log_w, i = problem.likelihood, partition.weights, problem.log_w, work.anchors[0]
+    n_positions = partition.n_blocks[0] + work.numbers[1]
+    for position in range(n_positions):
+        k = in_view(partition, work, position)
+        out[position] = -math.inf
+        if k < 0 or (k == own and partition.sizes[k] == 1):
+            continue
+        m = partition.sizes[k]
+        if k == own:
+            out[position] = log_w[m] - log_w[m - 1]
+            out[position] += problem.beta * log_predictive_without(lik, k, i)
+        else:
+            out[position] = log_w[m + 1] - log_w[m] + problem.beta * log_predictive(lik, k, i)
+    normalise(out, n_positions)
+    top, passed = 0.0, 0
+    for position in range(n_positions):
+        top = max(top, out[position])
+    for position in range(n_positions):
+        passes = out[position] >= min(LEAST, top)  # the best ones if none is as good as that
+        out[position] = 1.0 if passes else 0.0
+        passed += int(passes)
+    return passed
+
+
+@log_law.register(Cluster)
+def _log_cluster(law, problem, partition, work, own, other):
+    """log h under the cluster-informed law, but for the uniform first anchor."""
+    blocks = score_unions(problem, partition, work, own)
+    m = partition.sizes[own]
+    if own == other:
+        return -math.log(blocks * (m - 1.0))
+    share = 1.0 if m == 1 else 1.0 - 1.0 / blocks
+    p = partition.weights[position_of(partition, work, other)]
+    return math.log(share * p / partition.sizes[other])
+
+
+@log_law.register(Threshold)
+def _log_threshold(law, problem, partition, work, own, other):
+    """log h under the threshold-informed law, but for the uniform first anchor."""
+    passed = score_attachments(problem, partition, work, own)
+    if partition.weights[position_of(partition, work, other)] == 0.0:
+        return -math.inf
+    return -math.log(passed * (partition.sizes[other] - (1.0 if own == other else 0.0)))
+
+
+@kernel
+def chosen(weights, count, u):
+    """An index with probability prop its weight."""
+    total, last = 0.0, 0
+    for c in range(count):
+        total += weights[c]
+    u *= total
+    for c in range(count):
+        if weights[c] > 0.0:
+            last = c
+            u -= weights[c]
+            if u < 0.0:
+                return c
+    return last
+
+
+@kernel(inline=True)
+def unchanged(work):
+    """Forget the change: the view is the state itself."""
+    work.numbers[0] = 0
+    work.numbers[1] = 0
+
+
+@draw_anchors.register(Cluster)
+def _draw_cluster(law, problem, partition, work, rng):
+    items, labels, sizes = problem.items, partition.labels, partition.sizes
+    n_blocks = partition.n_blocks[0]
+    unchanged(work)
+    i = items[int(rng.random() * len(items))]
+    k = labels[i]
+    if n_blocks > 1 and (sizes[k] == 1 or rng.random() >= 1.0 / n_blocks):
+        score_unions(problem, partition, work, k)
+        k = chosen(partition.weights, n_blocks, rng.random())
+    work.anchors[0] = i
+    work.anchors[1] = member(items, labels, sizes[k], k, i, rng)
+
+
+@draw_anchors.register(Threshold)
+def _draw_threshold(law, problem, partition, work, rng):
+    items, labels = problem.items, partition.labels
+    unchanged(work)
+    work.anchors[0] = items[int(rng.random() * len(items))]
+    score_attachments(problem, partition, work, labels[work.anchors[0]])
+    k = chosen(partition.weights, partition.n_blocks[0], rng.random())
+    work.anchors[1] = member(items, labels, partition.sizes[k], k, work.anchors[0], rng)

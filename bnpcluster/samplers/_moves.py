@@ -1,0 +1,141 @@
+"""What the samplers of the split-merge family share: moves, then Gibbs sweeps, and how many."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from bnpcluster._ops import n_coordinates
+from bnpcluster._state import State
+from bnpcluster.samplers._informed import INFORMED, LAWS
+from bnpcluster.samplers._launches import LAUNCHES, METRIC
+from bnpcluster.samplers._pairs import TALLY, Plan, Work, moves, new_work
+from bnpcluster.samplers.base import Sampler, offers
+from bnpcluster.samplers.gibbs import Gibbs, sweep
+
+MOST_MOVES = 100
+UNTUNED = 10  # moves per iteration where there was no warm-up to find a number
+MEMORY = 50  # iterations over which warm-up averages what a move costs
+IDLE = 20  # items: what a move costs that is given up before it touches the data
+PASSES = (
+    1.5  # a pass compares an item with two blocks and adds it; a sweep compares it with its own
+)
+
+
+class SplitMergeSampler(Sampler):
+    """Base class: `n_moves` moves of whole blocks, then `n_gibbs` Gibbs sweeps."""
+
+    n_moves: Any
+    n_gibbs: Any
+
+    requires: tuple[str, ...] = (
+        *Gibbs.requires,
+        "log_predictive",
+        "log_predictive_without",
+        "log_marginal_pair",
+        "log_marginal_union",
+        "withdraw",
+    )
+
+    def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
+        """One iteration."""
+        counts: dict[str, float] = {}
+        n_gibbs = whole("n_gibbs", self.n_gibbs, 0)
+        n_moves = self._how_many(state)
+        if state.n_items > 1:
+            counts = self._move(state, n_moves, rng)
+            self._learn(state, counts.pop("work"), n_moves)
+        for _ in range(n_gibbs):
+            state.visit(sweep, rng)
+        return {**counts, "sweeps": n_gibbs}
+
+    def _move(self, state: State, n_moves: int, rng: np.random.Generator) -> dict[str, float]:
+        raise NotImplementedError
+
+    def _how_many(self, state: State) -> int:
+        """Moves of this iteration; under "auto" about as many as cost one Gibbs sweep."""
+        if self.n_moves != "auto":
+            return whole("n_moves", self.n_moves, 1)
+        if "moves" not in state.tuning:
+            return UNTUNED
+        return round(state.tuning["moves"])
+
+    def _learn(self, state: State, work: float, n_moves: int) -> None:
+        """During warm-up, count what a move costs; the number of moves is frozen after it.
+
+        It is found from counts, not from a clock, so that the same seed gives the same draws.
+        """
+        if not state.adapting or self.n_moves != "auto":
+            return
+        tuning, cost = state.tuning, IDLE + PASSES * work / n_moves
+        seen = tuning.get("seen", 0.0) + 1.0
+        rate = 1.0 / min(seen, MEMORY)
+        tuning["seen"] = seen
+        tuning["cost"] = tuning.get("cost", cost) * (1.0 - rate) + rate * cost
+        tuning["moves"] = min(max(state.n_items / tuning["cost"], 1.0), MOST_MOVES)
+
+
+class PairSampler(SplitMergeSampler):
+    """Base class of samplers whose moves split one block or merge two."""
+
+    def _plan(self, state: State) -> tuple[Any, Plan]:
+        raise NotImplementedError
+
+    def _move(self, state: State, n_moves: int, rng: np.random.Generator) -> dict[str, float]:
+        if "plan" not in state.scratch:
+            state.scratch["plan"] = self._plan(state)
+            state.scratch["work"] = new_work(state.problem.likelihood, len(state.labels))
+        work: Work = state.scratch["work"]
+        work.tally[:] = 0
+        state.repeat(moves, n_moves, work, *state.scratch["plan"], rng)
+        return dict(zip(TALLY, work.tally.tolist(), strict=True))
+
+
+def whole(name: str, value: Any, low: int) -> int:
+    """`value` as an integer of at least `low`, or one sentence."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
+        raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}.")
+    return int(value)
+
+
+def code(name: str, value: Any, codes: dict[str, Any]) -> Any:
+    """The code of a word, or one sentence."""
+    if not isinstance(value, str) or value not in codes:
+        near = difflib.get_close_matches(str(value), list(codes), n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        names = ", ".join(map(repr, codes))
+        raise ValueError(f"{name} must be one of {names}; got {value!r}.{hint}")
+    return codes[value]
+
+
+def law_of(anchors: Any, bound: Any) -> Any:
+    """The law of anchors of that name, if the likelihood can serve it."""
+    law = code("anchors", anchors, LAWS)()
+    if anchors in INFORMED and not offers(bound, "copy"):
+        raise ValueError(
+            f"anchors={anchors!r} needs blocks that can be pooled, which this likelihood's cannot: "
+            "use 'uniform' or 'balanced'."
+        )
+    return law
+
+
+def launch_codes(launches: Any, bound: Any) -> np.ndarray:
+    """The codes of launches, chosen to suit the likelihood under "auto"."""
+    has_metric = n_coordinates(bound) > 0
+    if isinstance(launches, str) and launches == "auto":
+        launches = [*METRIC, "sequential"] if has_metric else ["hard", "sequential"]
+    if isinstance(launches, str) or not isinstance(launches, Iterable) or not list(launches):
+        raise ValueError(
+            f"launches must be 'auto' or a list of {', '.join(map(repr, LAUNCHES))}; "
+            f"got {launches!r}."
+        )
+    for name in launches:
+        if name in METRIC and not has_metric:
+            raise ValueError(
+                f"The launch {name!r} needs distances between rows, which make no sense under this "
+                "likelihood: use 'hard' and 'sequential'."
+            )
+    return np.array([code("launches", name, LAUNCHES) for name in launches], np.intp)

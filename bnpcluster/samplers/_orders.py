@@ -1,0 +1,58 @@
+"""Orders in which the items of the anchors' blocks are placed one by one.
+
+An order is a law of the union, the anchors and fresh randomness, never of the labels.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import log_predictive
+
+RANDOM, DECISIVE, ALTERNATE = range(3)
+ORDERS = {"random": RANDOM, "decisive": DECISIVE, "alternate": ALTERNATE}
+
+
+@kernel
+def arrange(lik, work, order, first, n, one, rng):
+    """Put work.items[first:n] in random order, or the most decisive ones first.
+
+    These tell the anchors apart most clearly, each of which is alone in one of the slots
+    one .. one + first - 1.
+    """
+    items, keys = work.items, work.keys
+    if order == RANDOM or (order == ALTERNATE and rng.random() < 0.5):
+        for t in range(n - 1, first, -1):
+            other = first + int(rng.random() * (t - first + 1))
+            items[t], items[other] = items[other], items[t]
+        return
+    for t in range(first, n):
+        low, high = math.inf, -math.inf
+        for k in range(one, one + first):
+            value = log_predictive(lik, k, items[t])
+            low, high = min(low, value), max(high, value)
+        keys[t] = low - high
+    heap_sort(keys[first:n], items[first:n])
+
+
+@kernel
+def heap_sort(keys, items):
+    """Sort items by their keys, in place."""
+    n = len(keys)
+    for step in range(n // 2 + n):
+        # First every inner node sinks to its place, then the largest entry goes to the end.
+        root, end = n // 2 - 1 - step, n
+        if root < 0:
+            root, end = 0, n + n // 2 - 1 - step
+            keys[0], keys[end] = keys[end], keys[0]
+            items[0], items[end] = items[end], items[0]
+        while 2 * root + 1 < end:
+            child = 2 * root + 1
+            if child + 1 < end and keys[child + 1] > keys[child]:
+                child += 1
+            if keys[root] >= keys[child]:
+                break
+            keys[root], keys[child] = keys[child], keys[root]
+            items[root], items[child] = items[child], items[root]
+            root = child

@@ -1,0 +1,304 @@
+"""Conditional sequential Monte Carlo over the partitions of the items of a few blocks.
+
+The particles place the anchors, which may open blocks, and then the other items, which join one of
+the anchors' blocks. Particle 1 retraces the present labels. Equal particles are kept as one
+*group*: what one of them costs, all of them do, and a group divides when its particles choose
+differently. The blocks of group s are the slots base + s A .. base + s A + A - 1, for A anchors.
+
+The intermediate targets delay the prior and what the anchors alone say: with gamma the target of
+a partial partition, they are 1 until all anchors are placed, and then
+gamma(anchors)^(zeta - 1) gamma for zeta growing linearly from 0 to 1. If the blocks hold nothing
+but the anchors the target is gamma from the last anchor on.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import add, clear, copy, log_marginal, log_predictive
+
+
+class Swarm(NamedTuple):
+    """Groups of equal particles, and what each of them chose."""
+
+    free: np.ndarray  # particles of a group, without particle 1
+    log_weight: np.ndarray  # of each of its particles
+    log_gamma: np.ndarray  # of the partition of its anchors, once they are all placed
+    n_blocks: np.ndarray
+    drawn: np.ndarray  # particles of a group after resampling
+    alive: np.ndarray  # the groups there are
+    unused: np.ndarray  # and numbers for others, as a stack
+    numbers: np.ndarray  # how many are alive, how many unused; the group of particle 1; base
+    chance: np.ndarray  # of the choices of a group, and how many particles make each
+    taken: np.ndarray
+    path: np.ndarray  # the slot each block of particle 1 has in the state
+    choices: np.ndarray  # by time and group: the block joined, n_blocks if it was opened
+    parents: np.ndarray  # by time and group: the group of the time before
+    before: np.ndarray  # by time: the slot of the item in the state
+
+
+ALIVE, UNUSED, FIRST, BASE = range(4)
+
+
+def new_swarm(n_particles: int, n_anchors: int, n_items: int) -> Swarm:
+    """Room for `n_particles` particles that place up to `n_items` items."""
+    shape = (n_items, n_particles)
+    return Swarm(
+        free=np.zeros(n_particles, np.intp),
+        log_weight=np.zeros(n_particles),
+        log_gamma=np.zeros(n_particles),
+        n_blocks=np.zeros(n_particles, np.intp),
+        drawn=np.zeros(n_particles, np.intp),
+        alive=np.zeros(n_particles, np.intp),
+        unused=np.zeros(n_particles, np.intp),
+        numbers=np.zeros(4, np.intp),
+        chance=np.zeros(n_anchors + 1),
+        taken=np.zeros(n_anchors + 1, np.intp),
+        path=np.zeros(n_anchors, np.intp),
+        choices=np.zeros(shape, np.int8),
+        parents=np.zeros(shape, np.int32),
+        before=np.zeros(n_items, np.intp),
+    )
+
+
+@kernel
+def begin(swarm, base):
+    """All particles in one group, which holds nothing."""
+    n_particles = len(swarm.free)
+    swarm.numbers[ALIVE] = 1
+    swarm.numbers[UNUSED] = n_particles - 1
+    swarm.numbers[FIRST] = 0
+    swarm.numbers[BASE] = base
+    for s in range(1, n_particles):
+        swarm.unused[s - 1] = n_particles - s
+    swarm.alive[0] = 0
+    swarm.free[0] = n_particles - 1
+    swarm.log_weight[0] = 0.0
+    swarm.log_gamma[0] = 0.0
+    swarm.n_blocks[0] = 0
+
+
+@kernel
+def binomial(n, p, rng):
+    """How many of n trials succeed, by inversion."""
+    if p <= 0.0 or n == 0:
+        return 0
+    if p >= 1.0:
+        return n
+    rare = min(p, 1.0 - p)
+    done = successes = 0
+    while done < n:
+        # In parts, so that the probability of no success does not underflow.
+        m = min(n - done, 500)
+        mass, u, k = math.exp(m * math.log1p(-rare)), rng.random(), 0
+        while k < m:
+            u -= mass
+            if u < 0.0:
+                break
+            mass *= (m - k) / (k + 1.0) * rare / (1.0 - rare)
+            k += 1
+        successes += k
+        done += m
+    return successes if rare == p else n - successes
+
+
+@kernel
+def divide(problem, partition, swarm, s, t, h, n_choices, forced, rng):
+    """Let the particles of group s choose where item h goes at time t; `chance` tells how.
+
+    `forced` is the choice of particle 1 if it is in the group, else -1.
+    """
+    lik, sizes, taken, n_anchors = problem.likelihood, partition.sizes, swarm.taken, len(swarm.path)
+    base = swarm.numbers[BASE]
+    left, total, keeper = swarm.free[s], 1.0, -1
+    for c in range(n_choices):
+        last = c == n_choices - 1
+        taken[c] = left if last else binomial(left, swarm.chance[c] / total, rng)
+        left -= taken[c]
+        total = max(total - swarm.chance[c], 1e-300)
+        if taken[c] > 0 or c == forced:
+            keeper = c
+    for c in range(keeper + 1):
+        if taken[c] == 0 and c != forced:
+            continue
+        to = s
+        if c != keeper:
+            swarm.numbers[UNUSED] -= 1
+            to = swarm.unused[swarm.numbers[UNUSED]]
+            swarm.alive[swarm.numbers[ALIVE]] = to
+            swarm.numbers[ALIVE] += 1
+            swarm.log_weight[to] = swarm.log_weight[s]
+            swarm.log_gamma[to] = swarm.log_gamma[s]
+            swarm.n_blocks[to] = swarm.n_blocks[s]
+            for b in range(swarm.n_blocks[s]):
+                copy(lik, base + to * n_anchors + b, base + s * n_anchors + b)
+                sizes[base + to * n_anchors + b] = sizes[base + s * n_anchors + b]
+        swarm.free[to] = taken[c]
+        if c == forced:
+            swarm.numbers[FIRST] = to
+        swarm.choices[t, to] = c
+        swarm.parents[t, to] = s
+        slot = base + to * n_anchors + c
+        if c == swarm.n_blocks[to]:
+            clear(lik, slot)
+            sizes[slot] = 0
+            swarm.n_blocks[to] = c + 1
+        add(lik, slot, h)
+        sizes[slot] += 1
+
+
+@kernel(inline=True)
+def choice_of_first(swarm, n_path, slot):
+    """The block of particle 1 that stands for a slot of the state; n_path if it opens it."""
+    for b in range(n_path):
+        if swarm.path[b] == slot:
+            return b
+    swarm.path[n_path] = slot
+    return n_path
+
+
+@kernel
+def place(problem, partition, swarm, t, n, h, n_others, forced, rng):
+    """Let all particles place item h, the one of n at time t; n_others blocks take no part.
+
+    An anchor may open a block. While there are anchors left the target is 1 where the prior
+    allows; then it takes up a share of log gamma(anchors) with every item.
+    """
+    lik, log_v, log_w, beta = problem.likelihood, problem.log_v, problem.log_w, problem.beta
+    sizes, chance, n_anchors = partition.sizes, swarm.chance, len(swarm.path)
+    share = 1.0 / (n - n_anchors) if t >= n_anchors else 0.0
+    for a in range(swarm.numbers[ALIVE]):
+        s = swarm.alive[a]
+        n_blocks, top, first = swarm.n_blocks[s], -math.inf, swarm.numbers[BASE] + s * n_anchors
+        n_choices = n_blocks + int(t < n_anchors)
+        before = log_blocks(problem, sizes, first, n_blocks) if t == n - 1 < n_anchors else 0.0
+        for c in range(n_choices):
+            # The empty slot K stands for a block not yet opened.
+            slot = first + c if c < n_blocks else partition.n_blocks[0]
+            m = sizes[slot] if c < n_blocks else 0
+            value = 0.0
+            if t >= n_anchors or t == n - 1:
+                value = before + log_w[m + 1] - log_w[m] + beta * log_predictive(lik, slot, h)
+            if t < n_anchors:
+                v = log_v[max(n_blocks, c + 1) + n_others]
+                value += v if t == n - 1 or v == -math.inf else 0.0
+            chance[c] = value
+            top = max(top, value)
+        total = 0.0
+        for c in range(n_choices):
+            chance[c] = math.exp(chance[c] - top)
+            total += chance[c]
+        for c in range(n_choices):
+            chance[c] /= total
+        swarm.log_weight[s] += share * swarm.log_gamma[s] + top + math.log(total)
+        choice = forced if s == swarm.numbers[FIRST] else -1
+        divide(problem, partition, swarm, s, t, h, n_choices, choice, rng)
+
+
+@kernel
+def log_blocks(problem, sizes, first, n_blocks):
+    """sum over a group's blocks of log W + beta log m"""
+    value = 0.0
+    for k in range(first, first + n_blocks):
+        value += problem.log_w[sizes[k]] + problem.beta * log_marginal(problem.likelihood, k)
+    return value
+
+
+@kernel
+def end_anchors(problem, partition, swarm, n_others):
+    """Find log gamma of the anchors' partition for each group, now that they are all placed."""
+    for a in range(swarm.numbers[ALIVE]):
+        s = swarm.alive[a]
+        first = swarm.numbers[BASE] + s * len(swarm.path)
+        value = log_blocks(problem, partition.sizes, first, swarm.n_blocks[s])
+        swarm.log_gamma[s] = value + problem.log_v[swarm.n_blocks[s] + n_others]
+
+
+@kernel
+def weigh(swarm):
+    """Scale the weights so that the largest is 1; the relative effective sample size."""
+    alive, log_weight, top = swarm.alive, swarm.log_weight, -math.inf
+    for a in range(swarm.numbers[ALIVE]):
+        top = max(top, log_weight[alive[a]])
+    total = squares = 0.0
+    for a in range(swarm.numbers[ALIVE]):
+        s = alive[a]
+        log_weight[s] -= top
+        weight = math.exp(log_weight[s])
+        m = swarm.free[s] + int(s == swarm.numbers[FIRST])
+        total += m * weight
+        squares += m * weight * weight
+    return total * total / (squares * len(swarm.free))
+
+
+@kernel
+def pick_group(swarm, rng):
+    """The group of a particle drawn by its weight."""
+    total, s = 0.0, 0
+    for a in range(swarm.numbers[ALIVE]):
+        s = swarm.alive[a]
+        total += math.exp(swarm.log_weight[s]) * (swarm.free[s] + int(s == swarm.numbers[FIRST]))
+    u = rng.random() * total
+    for a in range(swarm.numbers[ALIVE]):
+        s = swarm.alive[a]
+        u -= math.exp(swarm.log_weight[s]) * (swarm.free[s] + int(s == swarm.numbers[FIRST]))
+        if u < 0.0:
+            break
+    return s
+
+
+@kernel
+def resample(swarm, rng):
+    """Draw the ancestors of all particles but the first, which is its own; weights are equal then.
+
+    They are independent draws: with the first one pinned, systematic draws would not be valid.
+    """
+    for s in range(len(swarm.free)):
+        swarm.drawn[s] = 0
+    for _ in range(len(swarm.free) - 1):
+        swarm.drawn[pick_group(swarm, rng)] += 1
+    kept = 0
+    for a in range(swarm.numbers[ALIVE]):
+        s = swarm.alive[a]
+        swarm.free[s] = swarm.drawn[s]
+        swarm.log_weight[s] = 0.0
+        if swarm.drawn[s] > 0 or s == swarm.numbers[FIRST]:
+            swarm.alive[kept] = s
+            kept += 1
+        else:
+            swarm.unused[swarm.numbers[UNUSED]] = s
+            swarm.numbers[UNUSED] += 1
+    swarm.numbers[ALIVE] = kept
+
+
+@kernel
+def run(problem, partition, swarm, items, n, n_others, threshold, rng):
+    """Place items[:n], the anchors first; return the group of the particle drawn at the end."""
+    n_anchors, n_path, group = len(swarm.path), 0, swarm.numbers[FIRST]
+    for t in range(n):
+        slot = partition.labels[items[t]]
+        swarm.before[t] = slot
+        forced = choice_of_first(swarm, n_path, slot)
+        n_path = max(n_path, forced + 1)
+        place(problem, partition, swarm, t, n, items[t], n_others, forced, rng)
+        group = swarm.numbers[FIRST]
+        if t == n_anchors - 1:
+            end_anchors(problem, partition, swarm, n_others)
+        if t < n - 1 and threshold > 0.0 and weigh(swarm) < threshold:
+            resample(swarm, rng)
+        if t >= n_anchors - 1 and swarm.numbers[ALIVE] == 1 and swarm.n_blocks[group] == 1:
+            return group  # all have merged, particle 1 among them: nothing will change
+    weigh(swarm)
+    return pick_group(swarm, rng)
+
+
+@kernel
+def trace_back(swarm, group, n, sides):
+    """The block of each item among the chosen group's."""
+    for t in range(n - 1, -1, -1):
+        sides[t] = swarm.choices[t, group]
+        group = swarm.parents[t, group]
