@@ -82,13 +82,14 @@ def _outside(signature: Any) -> list[type]:
 class _StampedCache(FunctionCache):
     """numba's disk cache, with the digests of all the sources that matter in its keys.
 
-    Compilations for bound data of outside classes go to files of their own, named after the
-    digest of the class's source: numba's index holds the classes themselves, and a program that
-    lacks one could not read an index that names it.
+    Code without an entry from Python must not be taken for code with one, so it goes to files with
+    a suffix. Compilations for bound data of outside classes go to files of their own, too, named
+    after the digest of the class's source: numba's index holds the classes themselves, and a
+    program that lacks one could not read an index that names it.
     """
 
     def __init__(self, function: Callable, suffix: str = ""):
-        self._function = function
+        self._function, self._suffix = function, suffix
         if suffix:
             named = FunctionType(function.__code__, function.__globals__)
             named.__qualname__ = f"{function.__qualname__}-{suffix}"
@@ -110,7 +111,7 @@ class _StampedCache(FunctionCache):
             return None
         suffix = hashlib.sha256("".join(map(str, digests)).encode()).hexdigest()[:16]
         if suffix not in self._elsewhere:
-            self._elsewhere[suffix] = _StampedCache(self._function, suffix)
+            self._elsewhere[suffix] = _StampedCache(self._function, self._suffix + suffix)
         return super(_StampedCache, self._elsewhere[suffix])
 
     def load_overload(self, sig, target_context):

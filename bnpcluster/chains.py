@@ -214,7 +214,7 @@ def interruptible(stop: Stop) -> Iterator[None]:
 def warm_up_kernels(chain: Chain, bound: Any, sampler: Sampler) -> None:
     """Compile what a chain needs, on a few items, so that no clock counts it."""
     labels = np.full(len(chain.labels), -1)
-    labels[:2] = 0
+    labels[:4] = 0
     state = State(bound, chain.prior, labels)
     sampler.step(state, np.random.default_rng(0))
     state.log_joint()

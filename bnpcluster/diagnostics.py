@@ -328,7 +328,7 @@ def _judge(table: dict[str, Row], posterior: Posterior) -> tuple[bool | None, st
     ess = rows[fewest]["ess_bulk"]
     if not rhat < RHAT_LIMIT:
         who = "The chains disagree" if posterior.n_chains > 1 else "The halves of the chain differ"
-        other = "use another sampler" if population else "start elsewhere with init"
+        other = "use another sampler" if population else "use more moves or another sampler"
         return False, (
             f"{who} on {_describe(worst)} (R-hat {rhat:.3f}, should be below {RHAT_LIMIT}): "
             f"{longer}, or {other}."

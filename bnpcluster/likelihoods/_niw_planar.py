@@ -97,7 +97,7 @@ def least_rest(lik):
     return scale[1, 1] - scale[0, 1] * scale[0, 1] / scale[0, 0]
 
 
-@kernel
+@kernel(inline=True)
 def refresh(lik, k):
     """Recompute what the predictive of slot k needs from its mean and S."""
     m = lik.size[k]
@@ -110,7 +110,7 @@ def refresh(lik, k):
     lik.half_df[k] = 0.5 * (lik.prior[1] + m + 1.0)
 
 
-@kernel
+@kernel(inline=True)
 def shift(lik, k, i, sign):
     """Add (sign 1) or remove (sign -1) row i: a rank-one change of S, in the mean's own frame."""
     a = lik.X[i, 0] - lik.mean0[k]

@@ -85,10 +85,12 @@ def begin(swarm, base):
 @kernel
 def binomial(n, p, rng):
     """How many of n trials succeed, by inversion."""
-    if p <= 0.0 or n == 0:
+    if n == 0 or p <= 0.0:
         return 0
     if p >= 1.0:
         return n
+    if n == 1:
+        return int(rng.random() < p)
     rare = min(p, 1.0 - p)
     done = successes = 0
     while done < n:
@@ -106,15 +108,16 @@ def binomial(n, p, rng):
     return successes if rare == p else n - successes
 
 
-@kernel
-def divide(problem, partition, swarm, s, t, h, n_choices, forced, rng):
-    """Let the particles of group s choose where item h goes at time t; `chance` tells how.
+@kernel(inline=True)
+def divide(problem, partition, swarm, s, t, h, n_choices, total, forced, rng):
+    """Let the particles of group s choose where item h goes at time t.
 
-    `forced` is the choice of particle 1 if it is in the group, else -1.
+    They do so with probability prop `chance`, which sums to `total`. `forced` is the choice of
+    particle 1 if it is in the group, else -1.
     """
     lik, sizes, taken, n_anchors = problem.likelihood, partition.sizes, swarm.taken, len(swarm.path)
     base = swarm.numbers[BASE]
-    left, total, keeper = swarm.free[s], 1.0, -1
+    left, keeper = swarm.free[s], -1
     for c in range(n_choices):
         last = c == n_choices - 1
         taken[c] = left if last else binomial(left, swarm.chance[c] / total, rng)
@@ -161,7 +164,7 @@ def choice_of_first(swarm, n_path, slot):
     return n_path
 
 
-@kernel
+@kernel(inline=True)
 def place(problem, partition, swarm, t, n, h, n_others, forced, rng):
     """Let all particles place item h, the one of n at time t; n_others blocks take no part.
 
@@ -190,13 +193,13 @@ def place(problem, partition, swarm, t, n, h, n_others, forced, rng):
             top = max(top, value)
         total = 0.0
         for c in range(n_choices):
-            chance[c] = math.exp(chance[c] - top)
+            chance[c] = math.exp(chance[c] - top) if chance[c] < top else 1.0
             total += chance[c]
-        for c in range(n_choices):
-            chance[c] /= total
-        swarm.log_weight[s] += share * swarm.log_gamma[s] + top + math.log(total)
+        swarm.log_weight[s] += share * swarm.log_gamma[s] + top
+        if n_choices > 1:
+            swarm.log_weight[s] += math.log(total)
         choice = forced if s == swarm.numbers[FIRST] else -1
-        divide(problem, partition, swarm, s, t, h, n_choices, choice, rng)
+        divide(problem, partition, swarm, s, t, h, n_choices, total, choice, rng)
 
 
 @kernel
