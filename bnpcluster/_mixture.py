@@ -79,7 +79,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         warm = self._can_warm_start(len(X), self.n_chains)
         chains = checkpoint.load(prior) if checkpoint and not warm else None
         if chains is None:
-            chains = self._start(X, likelihood, prior)
+            chains = self._start(X, likelihood, prior, sampler)
         seconds = _resolve.seconds("max_time", self.max_time)
         chains, interrupted = self._run(chains, bound, sampler, schedule, checkpoint, seconds)
         self._X, self._bound = X.copy(), bound
@@ -161,7 +161,9 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         identity = (type(self).__name__, sorted(parameters.items()), X, version)
         return Checkpoint(self.checkpoint, identity)
 
-    def _start(self, X: np.ndarray, likelihood: Likelihood, prior: Prior) -> list[Chain]:
+    def _start(
+        self, X: np.ndarray, likelihood: Likelihood, prior: Prior, sampler: Sampler
+    ) -> list[Chain]:
         n_chains = _resolve.count("n_chains", self.n_chains, 1)
         seeds = [
             [np.random.default_rng(s) for s in child.spawn(2)]
@@ -170,7 +172,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         if self._can_warm_start(len(X), n_chains):
             # On with the generators too: the same seeds again would repeat what led here.
             last = [thawed(arrays, prior) for arrays in self._last]
-            return [Chain(chain.labels, chain.prior, chain.rng) for chain in last]
+            same = repr(sampler) == repr(self._sampler)
+            return [Chain(c.labels, c.prior, c.rng, tuning=c.tuning if same else {}) for c in last]
         labels = starts(self.init, X, likelihood, prior, [rng for rng, _ in seeds])
         return [Chain(row, prior, rng) for row, (_, rng) in zip(labels, seeds, strict=True)]
 

@@ -53,7 +53,10 @@ def test_bad_data(data, message):
         ({"likelihood": 3}, "likelihood must be one of 'niw'"),
         ({"alpha": -1.0}, "alpha must be positive"),
         ({"alpha": "large"}, "alpha must be a number"),
-        ({"n_particles": 20}, "n_particles=20 was given, but sampler 'gibbs' has no particles"),
+        (
+            {"n_particles": 20},
+            "n_particles=20 was given, but sampler 'split_merge' has no particles",
+        ),
         ({"n_draws": 0}, "n_draws must be at least 1"),
         ({"n_draws": 2.5}, "n_draws must be an integer"),
         ({"n_warmup": -1}, "n_warmup must be at least 0"),

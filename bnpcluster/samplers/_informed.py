@@ -132,10 +132,11 @@ def score_attachments(problem, partition, work, own):
 @log_law.register(Cluster)
 def _log_cluster(law, problem, partition, work, own, other):
     """log h under the cluster-informed law, but for the uniform first anchor."""
-    blocks = score_unions(problem, partition, work, own)
     m = partition.sizes[own]
     if own == other:
+        blocks = partition.n_blocks[0] + work.numbers[1] - work.numbers[0]
         return -math.log(blocks * (m - 1.0))
+    blocks = score_unions(problem, partition, work, own)
     share = 1.0 if m == 1 else 1.0 - 1.0 / blocks
     p = partition.weights[position_of(partition, work, other)]
     return math.log(share * p / partition.sizes[other])

@@ -21,6 +21,7 @@ METRIC = ("two_means", "whitened_two_means")
 
 ROUNDS = 4  # of 2-means after the division by the anchors themselves
 HARD_ROUNDS = 3
+TIE = 1e-6  # distances that differ by less than this, relative to that of the centres, are equal
 
 
 @kernel
@@ -44,7 +45,7 @@ def two_means(lik, work, n, union, whitened):
     for left in range(ROUNDS, -1, -1):
         # At first the centres are the anchors: the sides hold nothing else.
         n_members = 2 if left == ROUNDS else n
-        middle = 0.0
+        middle = apart = 0.0
         for d in range(n_dims):
             total = second = 0.0
             n_second = 0
@@ -60,7 +61,10 @@ def two_means(lik, work, n, union, whitened):
             whiten(lik, union, direction)
         for d in range(n_dims):
             middle += 0.5 * (centres[0, d] + centres[1, d]) * direction[d]
-        # Items that are equally near go to the first centre.
+            apart += (centres[1, d] - centres[0, d]) * direction[d]
+        # Items that are equally near go to the first centre. Equal means up to rounding: a split
+        # and the merge that undoes it know the union's covariance with different errors.
+        middle += TIE * apart
         for t in range(2, n):
             along = 0.0
             for d in range(n_dims):

@@ -35,9 +35,11 @@ class SplitMergeSampler(Sampler):
         *Gibbs.requires,
         "log_predictive",
         "log_predictive_without",
+        "log_marginal",
         "log_marginal_pair",
         "log_marginal_union",
         "withdraw",
+        "restore",
     )
 
     def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:

@@ -117,10 +117,12 @@ def divide(problem, partition, swarm, s, t, h, n_choices, total, forced, rng):
     """
     lik, sizes, taken, n_anchors = problem.likelihood, partition.sizes, swarm.taken, len(swarm.path)
     base = swarm.numbers[BASE]
-    left, keeper = swarm.free[s], -1
+    left, keeper, last = swarm.free[s], -1, 0
     for c in range(n_choices):
-        last = c == n_choices - 1
-        taken[c] = left if last else binomial(left, swarm.chance[c] / total, rng)
+        if swarm.chance[c] > 0.0:
+            last = c
+    for c in range(n_choices):
+        taken[c] = left if c == last else binomial(left, swarm.chance[c] / total, rng)
         left -= taken[c]
         total = max(total - swarm.chance[c], 1e-300)
         if taken[c] > 0 or c == forced:

@@ -25,8 +25,18 @@ from tests.mutants.gaussian import GAUSSIAN
 from tests.mutants.moves import MOVES
 from tests.mutants.outside import OUTSIDE
 from tests.mutants.partition_priors import PARTITION_PRIORS
+from tests.mutants.split_merge import SPLIT_MERGE
 
-MUTANTS = [*MOVES, *BOOKKEEPING, *GAUSSIAN, *COLUMNS, *DISCRETE, *OUTSIDE, *PARTITION_PRIORS]
+MUTANTS = [
+    *MOVES,
+    *SPLIT_MERGE,
+    *BOOKKEEPING,
+    *GAUSSIAN,
+    *COLUMNS,
+    *DISCRETE,
+    *OUTSIDE,
+    *PARTITION_PRIORS,
+]
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOMES = {0: "SURVIVED", 1: "caught"}  # by pytest's exit status
 LONGEST = 300.0  # seconds; tests that take longer hang, which nobody overlooks

@@ -188,9 +188,9 @@ CASES = {
     "whitened-five": (SplitMerge(launches=["whitened_two_means"]), FIVE_PLANE),
     "whitened-ngg": (SplitMerge(launches=["whitened_two_means"]), NGG_PLANE),
     "whitened-py-space": (SplitMerge(launches=["whitened_two_means"]), SPACE),
-    "whitened-cluster-py": (
+    "whitened-cluster-five": (
         SplitMerge(launches=["whitened_two_means"], anchors="cluster"),
-        PY_LINE,
+        FIVE_PLANE,
     ),
     "hard-five": (SplitMerge(launches=["hard"]), FIVE_COINS),
     "hard-finite": (SplitMerge(launches=["hard"]), FINITE_COINS),
@@ -222,6 +222,35 @@ def test_restricted_scans_keep_the_balance_of_given_anchors(sampler, target, anc
     check_balance(Chain(sampler, target, Fixed(*anchors)), complete=False)
 
 
+@pytest.mark.parametrize("least", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("target", [PY_LINE, ABSENT], ids=["nig-py", "bernoulli-absent"])
+def test_threshold_anchors_are_in_balance_whatever_the_threshold(monkeypatch, target, least):
+    """Some blocks pass it, or only the best ones."""
+    monkeypatch.setattr("bnpcluster.samplers._informed.LEAST", least)
+    check_balance(Chain(SAMS(anchors="threshold"), target), complete=False)
+
+
+def mixed(samplers, weights, target):
+    """The transition matrix of a random one of the samplers, for given anchors."""
+    matrices = [Chain(sampler, target, Fixed(4, 1)).matrix()[2] for sampler in samplers]
+    return np.average(matrices, axis=0, weights=weights)
+
+
+def test_each_move_draws_one_of_the_launches():
+    names = ["two_means", "sequential", "two_means", "hard"]
+    singly = [SplitMerge(launches=[name]) for name in names]
+    together = mixed([SplitMerge(launches=names)], [1], FIVE)
+    np.testing.assert_allclose(together, mixed(singly, [1, 1, 1, 1], FIVE), atol=1e-12)
+    assert np.abs(together - mixed(singly, [1, 0, 0, 0], FIVE)).max() > 1e-3
+
+
+def test_alternate_order_is_a_coin_between_the_others():
+    both = [SAMS(order="random"), SAMS(order="decisive")]
+    together = mixed([SAMS(order="alternate")], [1], FIVE)
+    np.testing.assert_allclose(together, mixed(both, [1, 1], FIVE), atol=1e-12)
+    assert np.abs(together - mixed(both, [0, 1], FIVE)).max() > 1e-3
+
+
 TIED = {
     "nig": (NIG, [[2, 1], [1, 0], [0, 0], [0, 0], [0, 2]]),
     "niw": (NIW, [[2, 0], [0, 0], [1, 2], [1, 0], [1, 1]]),
@@ -235,9 +264,7 @@ def test_rounding_does_not_break_ties_between_sides(likelihood, X, launch):
     """Rows on a grid may be as far from one centre as from the other, but for rounding errors."""
     target = Target(likelihood, DP, np.array(X, float))
     for anchors in ((0, 1), (3, 2)):
-        check_balance(
-            Chain(SplitMerge(launches=[launch]), target, Fixed(*anchors)), complete=False
-        )
+        check_balance(Chain(SplitMerge(launches=[launch]), target, Fixed(*anchors)), complete=False)
 
 
 ONE_BLOCK, TWO_PAIRS = (0, 0, 0, 0), (0, 0, 1, 1)
@@ -268,6 +295,14 @@ def test_probabilities_of_one_move_are_those_of_an_independent_program(sampler, 
     found = chain.law(TWO_PAIRS)
     assert set(found) == {ONE_BLOCK, TWO_PAIRS}
     assert found[ONE_BLOCK] == pytest.approx(merge, abs=1e-9)
+
+
+def test_a_simple_random_split_is_accepted_by_the_ratio_of_posteriors():
+    chain = Chain(JainNeal(n_restricted=None), DP_COINS, Fixed(0, 2))
+    p = dict(zip(*chain.posterior(), strict=True))
+    found = chain.law(ONE_BLOCK)
+    for z in GOLDEN_SPLITS[1:]:
+        assert found[z] == pytest.approx(min(1.0, 4.0 * p[z] / p[ONE_BLOCK]) / 4.0, abs=1e-12)
 
 
 RELATIONAL = Target(BruteForceRelational(), DirichletProcess(1.0), GRAPH)

@@ -14,6 +14,7 @@ from bnpcluster._jit import kernel
 from bnpcluster.likelihoods import Likelihood
 
 ALL = NONE = -2  # of no slot
+LOST = -3  # where a vertex goes that is added twice, or taken out of a slot it is not in
 
 
 class Graph(NamedTuple):
@@ -83,12 +84,12 @@ def clear(lik, k):
 
 @ops.add.register(Graph)
 def add(lik, k, i):
-    lik.where[i] = k
+    lik.where[i] = k if lik.where[i] == -1 else LOST
 
 
 @ops.remove.register(Graph)
 def remove(lik, k, i):
-    lik.where[i] = -1
+    lik.where[i] = -1 if lik.where[i] == k else LOST
 
 
 ops.restore.register(Graph)(add)
