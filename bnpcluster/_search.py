@@ -31,7 +31,7 @@ from bnpcluster._jit import kernel
 
 CELL_LIMIT = 4 * 10**7  # cells of the tables, 12 bytes each
 SWEEP_LIMIT = 2 * 10**9  # cells read in one sweep over all items
-WORK_LIMIT = 15 * 10**9  # cells read in all sweeps
+WORK_LIMIT = 8 * 10**9  # cells read in all sweeps
 FEW_DRAWS = 100  # with so few draws no limit on the tables applies
 LITTLE_WORK = 10**7  # below that, agreement does not stop the search
 N_CENTRAL_DRAWS = 3

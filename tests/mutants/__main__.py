@@ -24,12 +24,14 @@ from tests.mutants.discrete import DISCRETE
 from tests.mutants.gaussian import GAUSSIAN
 from tests.mutants.moves import MOVES
 from tests.mutants.outside import OUTSIDE
+from tests.mutants.particles import PARTICLES
 from tests.mutants.partition_priors import PARTITION_PRIORS
 from tests.mutants.split_merge import SPLIT_MERGE
 
 MUTANTS = [
     *MOVES,
     *SPLIT_MERGE,
+    *PARTICLES,
     *BOOKKEEPING,
     *GAUSSIAN,
     *COLUMNS,

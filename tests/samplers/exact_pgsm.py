@@ -46,27 +46,27 @@ FINITE = Target(NormalInverseGamma(), FiniteDirichlet(3, 0.7), LINE[:4])
 DP_FEW = Target(Bernoulli(), DP, COINS[:4], absent=1)
 PAPER = {"order": "random", "resample_threshold": 0.5}
 CASES = {
-    "two particles": (PGSM(n_particles=2, **PAPER), DP_COINS),
-    "no resampling": (PGSM(n_particles=2, order="alternate"), DP_FEW),
-    "three particles": (
+    "two-particles": (PGSM(n_particles=2, **PAPER), DP_COINS),
+    "no-resampling": (PGSM(n_particles=2, order="alternate"), DP_FEW),
+    "three-particles": (
         PGSM(n_particles=3, order="decisive", resample_threshold=0.9),
         Target(NormalInverseGamma(), PitmanYor(0.7, 0.4), APART[:4], absent=1),
     ),
-    "always resampled": (PGSM(n_particles=2, order="decisive", resample_threshold=1.0), FINITE),
-    "three anchors, two blocks at most": (
+    "always-resampled": (PGSM(n_particles=2, order="decisive", resample_threshold=1.0), FINITE),
+    "three-anchors-two-blocks-at-most": (
         PGSM(n_particles=2, n_anchors=3, order="random", resample_threshold=0.0),
         Target(Bernoulli(), FiniteDirichlet(2, 0.7), COINS[:4], absent=1),
     ),
-    "as many anchors as items": (
+    "as-many-anchors-as-items": (
         PGSM(n_particles=2, n_anchors=3, resample_threshold=1.0),
         Target(Bernoulli(), MFM(1.0, ("gnedin", 0.5)), COINS[:4], absent=1),
     ),
-    "balanced anchors": (PGSM(n_particles=2, anchors="balanced", order="decisive"), DP_COINS),
-    "cluster-informed anchors": (
+    "balanced-anchors": (PGSM(n_particles=2, anchors="balanced", order="decisive"), DP_COINS),
+    "cluster-informed-anchors": (
         PGSM(n_particles=2, anchors="cluster", order="decisive"),
         Target(NormalInverseGamma(), PitmanYor(0.7, 0.4), APART[:4], beta=0.4),
     ),
-    "threshold-informed anchors": (
+    "threshold-informed-anchors": (
         PGSM(n_particles=2, anchors="threshold", order="decisive"),
         FINITE,
     ),
