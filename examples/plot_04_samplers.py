@@ -6,7 +6,10 @@ All samplers draw from the same posterior. On two overlapping clusters in one, s
 cluster, they differ in how soon they find it.
 """
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from bnpcluster import DPMixture
 from bnpcluster.samplers import PGSM, SAMS
@@ -16,11 +19,16 @@ centres = np.array([[0.0, 0.0], [1.5, 0.0], [4.0, 3.0], [-3.0, 3.0]])
 labels = rng.integers(4, size=400)
 X = centres[labels] + rng.normal(scale=0.5, size=(400, 2))
 
+# Short runs on purpose: the warning that some chains disagree is the point of the comparison.
+warnings.simplefilter("ignore", ConvergenceWarning)
 for sampler in ("split_merge", "gibbs", "jain_neal", SAMS(order="decisive"), PGSM(n_particles=10)):
     model = DPMixture(
         sampler=sampler, init="one", n_chains=2, n_warmup=100, n_draws=100, random_state=0
     ).fit(X)
-    print(f"{sampler!s:28} {model.n_clusters_} clusters, score {model.score(X):.3f}")
+    rhat = model.diagnostics_.table["log_posterior"]["rhat"]
+    print(
+        f"{sampler!s:24} {model.n_clusters_} clusters, score {model.score(X):.3f}, R-hat {rhat:.2f}"
+    )
 
 ###############################################################################
 # What the moves did is in ``sampler_stats_``, one number per chain.
