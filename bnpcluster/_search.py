@@ -31,7 +31,7 @@ from bnpcluster._jit import kernel
 
 CELL_LIMIT = 4 * 10**7  # cells of the tables, 12 bytes each
 SWEEP_LIMIT = 2 * 10**9  # cells read in one sweep over all items
-WORK_LIMIT = 8 * 10**9  # cells read in all sweeps
+WORK_LIMIT = 4 * 10**9  # cells read in all sweeps
 FEW_DRAWS = 100  # with so few draws no limit on the tables applies
 LITTLE_WORK = 10**7  # below that, agreement does not stop the search
 N_CENTRAL_DRAWS = 3
@@ -269,7 +269,7 @@ class Search:
         else:
             self.assign(items, start[items])
         self.descend()
-        while self.dissolve():
+        while self.work < WORK_LIMIT and self.dissolve():
             self.descend()
         return self.loss
 

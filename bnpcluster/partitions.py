@@ -249,7 +249,7 @@ def point_estimate(
     Identical draws are merged, which is exact. If more than 1,000 distinct draws are left (or
     1e6 / n_items, if that is more; at most 1e7 / n_items, but never less than 40), that many are
     taken, evenly spaced in order of sampling and in proportion to weight. The search stops adding
-    starts after about 8e9 elementary operations.
+    starts and dissolving clusters after about 4e9 elementary operations.
 
     References
     ----------

@@ -176,7 +176,7 @@ def draw(figure: str, panels: Panels, everything: dict, folder: Path) -> None:
         pair[0].legend(fontsize=6)
     canvas.supxlabel("CPU seconds", fontsize="medium")
     folder.mkdir(parents=True, exist_ok=True)
-    canvas.savefig(folder / f"pgsm_{figure}.png", dpi=80, pil_kwargs={"optimize": True})
+    canvas.savefig(folder / f"pgsm_{figure}.png", dpi=74, pil_kwargs={"optimize": True})
 
 
 def draw_panel(axes: Any, traces: dict[str, list[Trace]], column: int) -> None:
