@@ -315,16 +315,23 @@ def test_max_time_before_the_end_of_warm_up(blobs):
     assert model.posterior_.labels.shape == (4, 1, 60)
 
 
+@pytest.fixture
+def interrupts():
+    """Python's own handler: a process started in a shell's background has none."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_interrupt_returns_a_fitted_estimator(blobs, n_jobs):
-    handler = signal.getsignal(signal.SIGINT)
+def test_interrupt_returns_a_fitted_estimator(blobs, interrupts, n_jobs):
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     model = DPMixture(n_draws=10**7, n_warmup=10, n_jobs=n_jobs, random_state=0)
     timer.start()
     model.fit(blobs[0])
     assert model.interrupted_
     assert len(model.predict(blobs[0])) == 60
-    assert signal.getsignal(signal.SIGINT) is handler
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_checkpoint_resumes_bit_for_bit(blobs, tmp_path, monkeypatch):
