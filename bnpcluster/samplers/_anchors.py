@@ -24,13 +24,9 @@ RARE = 24  # and beyond, where the block holds less than this fraction of them
 class Uniform(NamedTuple):
     """Two items, all pairs alike."""
 
-    spare: int = 0
-
 
 class Balanced(NamedTuple):
     """Two items of one block or of two, with probability a half each; all such pairs alike."""
-
-    spare: int = 0
 
 
 @generic

@@ -66,8 +66,6 @@ def _log_fixed(law, problem, partition, work, own, other):
 class Uncorrected(NamedTuple):
     """Balanced anchors with a planted bug: the move takes them for uniform ones."""
 
-    spare: int = 0
-
 
 draw_anchors.register(Uncorrected)(draw_anchors.find(Balanced))
 log_law.register(Uncorrected)(_log_fixed)
