@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bnpcluster._state import State
+
 TRIES = 20  # pairs of states looked at, before a move is given up because all were alike
 
 
@@ -24,15 +26,17 @@ class Archive(NamedTuple):
     histories: Sequence[Sequence[np.ndarray]]
     own: int
 
-    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray] | None:
-        """Two states that differ; None if there are none to be found."""
+    def draw(
+        self, items: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Labels of the items in two states that differ; None if there are none to be found."""
         everything = [labels for history in self.histories for labels in history]
         first = self.histories[self.own] if self.own >= 0 else everything
         if not first or len(everything) < 2:
             return None
         for _ in range(TRIES):
-            one = first[rng.integers(len(first))]
-            two = everything[rng.integers(len(everything))]
+            one = first[int(rng.integers(len(first)))][items]
+            two = everything[int(rng.integers(len(everything)))][items]
             if differ(one, two):
                 return one, two
         return None
@@ -67,3 +71,18 @@ def disagreement(one: np.ndarray, two: np.ndarray, rng: np.random.Generator) -> 
     i = int(np.searchsorted(total, rng.random() * total[-1], side="right"))
     others = np.flatnonzero((one == one[i]) != (two == two[i]))
     return Disagreement(i, int(others[rng.integers(len(others))]), refinement)
+
+
+def lesson(state: State, rng: np.random.Generator) -> Disagreement | None:
+    """What the archive of a state tells a move, about the items that are present; None: nothing.
+
+    It does not depend on the state itself.
+    """
+    items = state.problem.items
+    pair = state.archive.draw(items, rng) if state.archive else None
+    if pair is None:
+        return None
+    i, j, among_items = disagreement(pair[0], pair[1], rng)
+    refinement = np.zeros(len(state.labels), np.intp)
+    refinement[items] = among_items
+    return Disagreement(items[i], items[j], refinement)

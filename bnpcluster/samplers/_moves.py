@@ -87,13 +87,17 @@ class PairSampler(SplitMergeSampler):
         """The law of the anchors, and how moves propose."""
         raise NotImplementedError(f"{type(self).__name__} must define _plan(state).")
 
+    def _prepared(self, state: State) -> tuple[Work, Any, Plan]:
+        """Scratch space, the law of the anchors, and how moves propose."""
+        if "moves" not in state.scratch:
+            work = new_work(state.problem.likelihood, len(state.labels))
+            state.scratch["moves"] = (work, *self._plan(state))
+        return state.scratch["moves"]
+
     def _move(self, state: State, n_moves: int, rng: np.random.Generator) -> dict[str, float]:
-        if "plan" not in state.scratch:
-            state.scratch["plan"] = self._plan(state)
-            state.scratch["work"] = new_work(state.problem.likelihood, len(state.labels))
-        work: Work = state.scratch["work"]
+        work, law, plan = self._prepared(state)
         work.tally[:] = 0
-        state.repeat(moves, n_moves, work, *state.scratch["plan"], rng)
+        state.repeat(moves, n_moves, work, law, plan, rng)
         return dict(zip(TALLY, work.tally.tolist(), strict=True))
 
 

@@ -79,10 +79,13 @@ class Work(NamedTuple):
 
 def new_work(n_items: int) -> Work:
     """Scratch space for moves of `n_items` items."""
-    n = n_items + 2
-    integers = [np.zeros(n, np.intp) for _ in range(11)]
-    first, last = np.zeros(2 * n, np.intp), np.zeros(2 * n, np.intp)
-    return Work(*integers[:7], first, last, np.zeros(n), *integers[7:9], np.zeros(1))
+    by_key = {name: np.zeros(2 * n_items, np.intp) for name in ("first", "last")}
+    by_slot = {name: np.zeros(n_items + 2, np.intp) for name in ("at_home", "settled", "outsider")}
+    by_item = {
+        name: np.zeros(n_items, np.intp)
+        for name in ("start", "end", "origin", "kin", "heads", "lengths")
+    }
+    return Work(**by_key, **by_slot, **by_item, keys=np.zeros(n_items), log_t=np.zeros(1))
 
 
 @kernel

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from bnpcluster._state import State, Stopped
-from bnpcluster.samplers._archive import disagreement
+from bnpcluster.samplers._archive import lesson
 from bnpcluster.samplers._moves import code, whole
 from bnpcluster.samplers._reconfigure import ACCEPTED, NO_ROOM, Plan, new_work, reconfigure
 from bnpcluster.samplers.base import Sampler
@@ -109,19 +108,15 @@ class ARM(Sampler):
 
     def _plan(self, state: State, rng: np.random.Generator) -> Plan | None:
         """Two items and a refinement, drawn without a look at the state."""
-        items, n = state.problem.items, len(state.labels)
-        if len(items) < 2:
+        order, n = rng.permutation(state.problem.items), len(state.labels)
+        if len(order) < 2:
             return None
-        order = rng.permutation(items)
         if self.variant == "simple":
-            return Plan(order[:2].copy(), np.arange(n), rng.permutation(items), False)
-        pair = state.archive.draw(rng) if state.archive else None
-        if pair is None:
+            return Plan(order[:2].copy(), np.arange(n), rng.permutation(order), False)
+        told = lesson(state, rng)
+        if told is None:
             return None
-        i, j, among_items = disagreement(pair[0][items], pair[1][items], rng)
-        refinement = np.zeros(n, np.intp)
-        refinement[items] = among_items
-        return Plan(items[[i, j]], refinement, order, self.variant == "full")
+        return Plan(np.array([told.i, told.j]), told.refinement, order, self.variant == "full")
 
     def _move(self, state: State, plan: Plan, rng: np.random.Generator) -> bool:
         """One move; whether it was accepted."""

@@ -10,6 +10,8 @@ import pytest
 
 from bnpcluster.likelihoods import Bernoulli
 from bnpcluster.priors import MFM, DirichletProcess, FiniteDirichlet
+from bnpcluster.samplers import JainNeal
+from bnpcluster.samplers._anchors import Given
 from bnpcluster.samplers._reconfigure import NO_ROOM, Plan, new_work, reconfigure, travel
 from bnpcluster.samplers.arm import unbounded
 from bnpcluster.testing import all_partitions
@@ -27,6 +29,7 @@ from tests.samplers.exact_pairs import (
     Chain,
     Target,
     canonical,
+    check_balance,
     imbalance,
 )
 from tests.samplers.relational import BruteForceRelational
@@ -135,6 +138,32 @@ def test_the_way_back_exists_wherever_there_is_a_way():
     ways = np.array([[chain.forced(y, z) > -np.inf for z in partitions] for y in partitions])
     assert (ways == ways.T).all()
     assert ways.any(axis=1).all() and not ways.all()
+
+
+def test_parts_are_placed_in_proportion_to_the_target():
+    """The one choice of a pass: where the last two items go together, under a tempered target."""
+    target = Target(NIG, DirichletProcess(0.8), APART[:4], beta=0.4)
+    chain = Moves(target, 0, 1, [0, 1, 2, 2], [0, 1, 2, 3])
+    p = dict(zip(*chain.posterior(), strict=True))
+    ends = [(0, 1, 0, 0), (0, 1, 1, 1), (0, 1, 2, 2)]
+    found = {end: np.exp(chain.forced((0, 0, 0, 0), end)) for end in ends}
+    # The first of the two is placed for good; the second may leave it once more.
+    total = sum(p[end] for end in ends)
+    for end in ends:
+        stays = {e: p[e] for e in p if e[:3] == end[:3]}
+        expected = p[end] / total * p[end] / sum(stays.values())
+        assert found[end] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("scans", [0, 1])
+@pytest.mark.parametrize("name", ["bernoulli-dp", "nig-py", "relational-four", "nig-absent"])
+def test_restricted_gibbs_from_an_archive_is_in_detailed_balance(name, scans):
+    target, i, j, refinement, _ = TARGETS[name]
+    sampler = JainNeal(n_restricted=scans, launch="archive")
+    chain = Chain(sampler, target, Given(np.array([i, j])))
+    chain.state.scratch["moves"][0].refinement[:] = refinement
+    sampler.launch = "random"  # what a move is told is given already
+    check_balance(chain, complete=False)
 
 
 SIX = Target(Bernoulli(), DirichletProcess(1.0), np.vstack([COINS[:4], [[1, 0, 1], [0, 1, 0]]]))

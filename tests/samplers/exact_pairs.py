@@ -86,7 +86,7 @@ class Chain:
         if law is not None:
             work = new_work(self.state.problem.likelihood, len(target.X))
             plan = sampler._plan(self.state)[1]
-            self.state.scratch = {"plan": (law, plan), "work": work}
+            self.state.scratch = {"moves": (work, law, plan)}
 
     def put(self, partition):
         self.state.labels[self.absent :] = partition
