@@ -212,7 +212,7 @@ def test_what_cannot_be_is_said_in_a_sentence(sampler, parameters, message):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("sampler", [ARM(), ARM(archive="ensemble", n_gibbs=0)])
+@pytest.mark.parametrize("sampler", [ARM(), ARM(archive="ensemble", n_moves=3)])
 def test_a_fit_samples_the_enumerated_posterior(sampler):
     exact = exact_posterior(COINS, Bernoulli(), DirichletProcess(1.0))
     model = DPMixture(
