@@ -27,7 +27,7 @@ RECONFIGURE = [
         "nobody counts who has left a block",
         "            work.at_home[home] -= 1\n",
         "",
-        f"{FORCED}[bernoulli-dp-full]",
+        f"{BALANCE}[bernoulli-dp-full]",
     ),
     Mutant(
         "samplers/_reconfigure.py",
@@ -46,15 +46,15 @@ RECONFIGURE = [
     Mutant(
         "samplers/_reconfigure.py",
         "the way back is forgotten",
-        "accepted = back > floor",
-        "accepted = back > -math.inf and floor < 0.0",
+        "back = travel(passing, partition, plan, work, True, uniforms, floor)",
+        "back = 0.0",
         f"{BALANCE}[bernoulli-dp-full]",
     ),
     Mutant(
         "samplers/_reconfigure.py",
         "the ratio is that of the passes, not of the target",
-        "    before = log_joint(problem, partition)",
-        "    before = log_joint(passing, partition)",
+        "floor = log_u - log_joint(problem, partition)",
+        "floor = log_u - log_joint(passing, partition)",
         f"{BALANCE}[bernoulli-finite-full]",
     ),
     Mutant(
@@ -140,7 +140,7 @@ RECONFIGURE = [
         "disagreement(pair[0], pair[1], rng)",
         "disagreement(*((state.labels[items], pair[1]) if "
         "differ(state.labels[items], pair[1]) else pair), rng)",
-        f"{INVARIANCE}[bernoulli-dp-arm-0] {INVARIANCE}[bernoulli-py-arm-0]",
+        f"{ARM}test_what_a_move_is_told_does_not_depend_on_the_state",
     ),
     Mutant(
         "samplers/_archive.py",

@@ -73,6 +73,17 @@ def test_states_alike_teach_nothing():
     assert lesson(state, rng) is None
 
 
+def test_what_a_move_is_told_does_not_depend_on_the_state():
+    told = []
+    for labels in (np.zeros(5, int), np.arange(5), np.array([0, 1, 1, 0, 1])):
+        state = State(Bernoulli().bind(COINS, 8), DirichletProcess(1.0), labels)
+        rng = np.random.default_rng(3)
+        state.archive = Archive([[rng.integers(3, size=5) for _ in range(6)]], 0)
+        lessons = [lesson(state, rng) for _ in range(20)]
+        told.append([(d.i, d.j, *d.refinement) for d in lessons])
+    assert told[0] == told[1] == told[2]
+
+
 def test_one_of_two_states_is_the_chain_s_own():
     own, others = [np.array([0, 0, 0])], [np.array([0, 1, 1]), np.array([0, 1, 2])]
     rng, items = np.random.default_rng(0), np.arange(3)
