@@ -88,8 +88,8 @@ def neighbours(pairs: NDArray, n: int, directed: bool) -> tuple[NDArray, NDArray
     List i holds the other ends of the pairs of vertex i. Where pairs have a direction, it holds
     those of the pairs that leave i, and list n + i those of the pairs that enter it.
     """
-    leaving, entering = pairs, pairs[:, ::-1]
-    both = np.concatenate([leaving, entering + [n if directed else 0, 0]])
+    first_entering = np.array([n if directed else 0, 0])
+    both = np.concatenate([pairs, pairs[:, ::-1] + first_entering])
     order = np.lexsort((both[:, 1], both[:, 0]))
     start = np.zeros((2 if directed else 1) * n + 1, np.intp)
     np.cumsum(np.bincount(both[:, 0], minlength=len(start) - 1), out=start[1:])

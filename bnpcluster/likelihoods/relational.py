@@ -145,6 +145,8 @@ class Relational(Likelihood):
         """Singular vectors of the adjacency matrix, in which vertices with like links are near."""
         graph = as_graph(X, self.directed)
         graph.data = np.nan_to_num(graph.data)
+        if not graph.sum():
+            return np.zeros((graph.shape[0], 1))
         # Without the scaling the vertices with the most links are all that one sees.
         degree = 1.0 + np.asarray(graph.sum(axis=0) + graph.sum(axis=1)).ravel()
         scale = 1.0 / np.sqrt(degree + degree.mean())

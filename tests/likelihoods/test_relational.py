@@ -58,9 +58,7 @@ def factors(likelihood, A, labels):
                 key = (k, other) if likelihood.directed else (min(k, other), max(k, other))
                 p, t = found.get(key, (0, 0))
                 found[key] = (p + int(A[i, j]), t + 1)
-    return {
-        key: (betaln(a + p, b + t - p) - betaln(a, b), p, t) for key, (p, t) in found.items()
-    }
+    return {key: (betaln(a + p, b + t - p) - betaln(a, b), p, t) for key, (p, t) in found.items()}
 
 
 def total(likelihood, A, labels, *slots):
