@@ -56,7 +56,7 @@ def same_draws(one, other):
 def fitted():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return InfiniteRelationalModel(n_draws=100, n_warmup=100, random_state=0).fit(
+        return InfiniteRelationalModel(n_draws=10, n_warmup=10, random_state=0).fit(
             planted(hidden=0.1)[0]
         )
 
@@ -106,6 +106,30 @@ def test_posterior_is_the_enumerated_one(alpha, directed):
     chances, together = chances / together[0, 0], together / together[0, 0]
     np.testing.assert_allclose(np.asarray(model.coclustering_), together, atol=0.025)
     np.testing.assert_allclose(model.predict_links(pairs), chances, atol=0.015)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_predictions_are_averages_over_draws(directed):
+    A = planted(9, directed, hidden=0.3)[0]
+    beta, pairs = (0.6, 1.3), np.array([[0, 1], [2, 1], [0, 3], [8, 5]])
+    model = InfiniteRelationalModel(
+        beta=beta, directed=directed, n_draws=3, n_warmup=0, n_chains=2, random_state=0
+    ).fit(A)
+    draws = model.posterior_.labels.reshape(-1, 9)
+    expected = np.mean([[_chance(A, z, beta, directed, *ij) for ij in pairs] for z in draws], 0)
+    np.testing.assert_allclose(model.predict_links(pairs), expected)
+    y = np.array([1, 0, 0, 1])
+    outcomes = np.where(y == 1, expected, 1.0 - expected)
+    assert model.score(pairs, y) == pytest.approx(np.log(outcomes).mean())
+
+
+@pytest.mark.parametrize(("alpha", "sampled"), [(1.0, False), ("auto", True), ((2.0, 1.0), True)])
+def test_alpha_is_fixed_or_sampled(alpha, sampled):
+    model = InfiniteRelationalModel(alpha=alpha, n_draws=3, n_warmup=0, n_chains=2, random_state=0)
+    model.fit(planted(9)[0])
+    assert ("alpha" in model.posterior_.traces) == sampled
+    if sampled:
+        assert len(np.unique(model.posterior_.alpha)) == 6
 
 
 def _alphas(alpha):
@@ -335,6 +359,7 @@ def test_the_picture_shows_every_pair_by_cluster(fitted, pyplot):
     display = AdjacencyDisplay.from_estimator(fitted)
     order = np.argsort(fitted.labels_, kind="stable")
     np.testing.assert_array_equal(display.density, A[np.ix_(order, order)])
+    assert np.isnan(display.density).any()
     sizes = np.bincount(fitted.labels_)
     np.testing.assert_array_equal(display.boundaries, np.cumsum(sizes))
     assert display.image_.get_array().shape == (60, 60)
