@@ -134,7 +134,7 @@ def test_every_operation_by_hand(likelihood, A):
     rng = np.random.default_rng(0)
     bound, labels, out = likelihood.bind(A, 8), np.full(6, -1), np.zeros(5)
     for step in range(300 if JITTED else 60):
-        i, k = rng.integers(6), rng.integers(7)
+        i, k = rng.integers(6), rng.integers(8)
         if labels[i] >= 0:
             (ops.remove, ops.withdraw)[step % 2](bound, labels[i], i)
             labels[i] = -1
@@ -142,14 +142,14 @@ def test_every_operation_by_hand(likelihood, A):
             (ops.add, ops.restore)[step % 2](bound, k, i)
             labels[i] = k
         if step % 5 == 0:
-            to = int(np.setdiff1d(np.arange(7), labels)[0])
+            to = int(np.setdiff1d(np.arange(8), labels)[0])
             ops.rename(bound, to, k)
             labels[labels == k] = to
         if step % 17 == 0:
             ops.clear(bound, k)
             labels[labels == k] = -1
         assert_same_books(likelihood, A, bound, labels)
-        k, other = rng.choice(7, size=2, replace=False)
+        k, other = rng.choice(8, size=2, replace=False)
         i = rng.integers(6)
         everything(bound, k, other, i, out)
         np.testing.assert_allclose(out, expected(likelihood, A, labels, k, other, i), atol=1e-9)

@@ -434,7 +434,7 @@ RELATIONAL = [
         "pairs beyond the last vertex are taken",
         "array.max() >= n:",
         "array.max() > n:",
-        f"{PAIRS}[pairs0-numbers from 0 to 59]",
+        PAIRS,
     ),
     Mutant(
         "relational.py",
