@@ -2,8 +2,8 @@
 
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
 found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
-from one cluster to the truth; --long for long chains), default (beside scikit-learn). Without
-parts, all of them.
+from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
+default (beside scikit-learn). Without parts, all of them.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from benchmarks import (
     latency,
     mixing,
     moves,
+    networks,
     overhead,
     scaling,
     sweeps,
@@ -30,6 +31,7 @@ PARTS = {
     "large": large.measure,
     "moves": moves.measure,
     "mixing": mixing.measure,
+    "networks": networks.measure,
     "default": defaults.measure,
 }
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -45,7 +47,7 @@ def main():
         help="folder of limit_gibbs.cpp and make_data.py",
     )
     parser.add_argument(
-        "--data", type=Path, default=SHARED / "data", help="folder of s_sets/*.csv.gz"
+        "--data", type=Path, default=SHARED / "data", help="folder of the data sets"
     )
     parser.add_argument("--budget", type=float, help="mixing: seconds per seed")
     parser.add_argument("--long", action="store_true", help="mixing: long chains, too")

@@ -1,18 +1,20 @@
 """Bayesian nonparametric clustering that behaves like scikit-learn.
 
-========================  ==============================================================
-`DPMixture`               Dirichlet process mixture
-`PitmanYorMixture`        Pitman-Yor mixture
-`NGGMixture`              normalised generalised gamma mixture
-`MFMMixture`              mixture of finite mixtures
-`FiniteDirichletMixture`  mixture with a fixed number of components
-`BNPMixture`              mixture with any prior on partitions
-`bnpcluster.likelihoods`  the law of the data within a cluster
-`bnpcluster.priors`       priors on partitions
-`bnpcluster.samplers`     how the posterior is sampled
-`bnpcluster.partitions`   point estimates and losses, on label draws of any program
-`bnpcluster.testing`      exact posteriors by enumeration; checks of new components
-========================  ==============================================================
+=========================  ==============================================================
+`DPMixture`                Dirichlet process mixture
+`PitmanYorMixture`         Pitman-Yor mixture
+`NGGMixture`               normalised generalised gamma mixture
+`MFMMixture`               mixture of finite mixtures
+`FiniteDirichletMixture`   mixture with a fixed number of components
+`BNPMixture`               mixture with any prior on partitions
+`InfiniteRelationalModel`  clusters of the vertices of a network
+`bnpcluster.likelihoods`   the law of the data within a cluster
+`bnpcluster.priors`        priors on partitions
+`bnpcluster.samplers`      how the posterior is sampled
+`bnpcluster.partitions`    point estimates and losses, on label draws of any program
+`bnpcluster.plotting`      pictures of fitted models
+`bnpcluster.testing`       exact posteriors by enumeration; checks of new components
+=========================  ==============================================================
 """
 
 from importlib.metadata import PackageNotFoundError, version
@@ -30,11 +32,13 @@ from bnpcluster.mixtures import (
     NGGMixture,
     PitmanYorMixture,
 )
+from bnpcluster.relational import InfiniteRelationalModel
 
 __all__ = [
     "BNPMixture",
     "DPMixture",
     "FiniteDirichletMixture",
+    "InfiniteRelationalModel",
     "MFMMixture",
     "NGGMixture",
     "PitmanYorMixture",

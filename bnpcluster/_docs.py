@@ -1,4 +1,4 @@
-"""The parts of the docstrings that all mixtures share, each stated once."""
+"""The parts of the docstrings that the estimators share, each stated once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypeVar
 
 Class = TypeVar("Class", bound=type)
 
-PARAMETERS = """likelihood : str or Likelihood, default="niw"
+MODEL = """likelihood : str or Likelihood, default="niw"
     Law of the data within a cluster: ``"niw"`` (Gaussian, full covariance), ``"nig"``
     (Gaussian, independent columns), ``"bernoulli"`` (0/1), ``"categorical"`` (integer codes),
     ``"poisson"`` (counts), or an object from `bnpcluster.likelihoods`.
@@ -15,7 +15,9 @@ sampler : str or Sampler, default="split_merge"
     object from `bnpcluster.samplers`.
 n_particles : int or None, default=None
     Shortcut for the particles of samplers that have them.
-n_draws : int, default=500
+"""
+
+LENGTHS = """n_draws : int, default=500
     Kept draws per chain.
 n_warmup : int, default=500
     Iterations discarded before them.
@@ -25,11 +27,15 @@ n_chains : int, default=4
     Chains, independent of one another.
 n_jobs : int or None, default=None
     How many chains run at once. No result depends on it.
-init : str or array of int, default="auto"
+"""
+
+INIT = """init : str or array of int, default="auto"
     Where chains start: ``"one"`` (a single cluster), ``"singletons"``, ``"prior"`` (a draw from
     the prior), ``"kmeans"``, labels of shape (n_samples,) or (n_chains, n_samples), or
     ``"auto"``: k-means with too many centres, a different number of them per chain.
-point_estimate : {"vi", "binder", "map"}, default="vi"
+"""
+
+REST = """point_estimate : {"vi", "binder", "map"}, default="vi"
     What `labels_` minimises: the expected variation of information, the expected Binder
     loss, or (``"map"``) the draw with the highest joint density.
 max_time : float or None, default=None
@@ -73,8 +79,13 @@ feature_names_in_ : ndarray, if X had column names
 
 
 def documented(cls: Class) -> Class:
-    """Fill the shared parts into the docstring of a mixture."""
-    parts = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
+    """Fill the shared parts into the docstring of an estimator."""
+    parts = {
+        "parameters": MODEL + LENGTHS + INIT + REST,
+        "lengths": LENGTHS,
+        "rest": REST,
+        "attributes": ATTRIBUTES,
+    }
     doc = cls.__doc__ or ""  # empty under python -OO
     for name, text in parts.items():
         indented = text.strip().replace("\n", "\n    ").replace("\n    \n", "\n\n")

@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bnpcluster.diagnostics import Diagnostics
-from bnpcluster.prediction import predict
 
 if TYPE_CHECKING:
-    from bnpcluster._mixture import Mixture
-
-
-ROWS = 500  # rows whose prediction is compared with the point estimate
+    from bnpcluster._sampling import Sampled
 
 
 class Report(NamedTuple):
@@ -32,16 +28,13 @@ class Report(NamedTuple):
     diagnostics: Diagnostics
 
     @classmethod
-    def of(cls, model: Mixture) -> Report:
-        """The report of a fitted mixture."""
+    def of(cls, model: Sampled) -> Report:
+        """The report of a fitted model."""
         posterior = model.posterior_
-        some = slice(None, None, -(-posterior.n_items // ROWS))
-        membership = predict(model._fitted(), model._X[some]).membership
-        agreement = np.mean(membership.argmax(axis=1) == model.labels_[some])
         sizes = np.bincount(model.labels_)
         found = {
             "model": f"{type(model).__name__}, {model._likelihood!r}, sampler {model.sampler!r}",
-            "data": f"{posterior.n_items} rows, {model.n_features_in_} columns",
+            **model._described(),
             "starts": "all chains from one partition: their agreement proves little"
             if alike(model.init)
             else f"init={'array' if not isinstance(model.init, str) else repr(model.init)}",
@@ -58,7 +51,7 @@ class Report(NamedTuple):
                 for name, trace in posterior.traces.items()
                 if name not in ("n_clusters", "log_posterior")
             },
-            "agreement": f"predict(X) equals labels_ at {100 * agreement:.1f} % of the rows",
+            **model._judged(),
         }
         return cls(found, model.diagnostics_)
 

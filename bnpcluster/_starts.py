@@ -18,13 +18,13 @@ ROWS = 5000  # rows that k-means is fitted on
 
 def starts(
     init: Any,
-    X: np.ndarray,
+    X: Any,
     likelihood: Likelihood,
     prior: Prior,
     rngs: list[np.random.Generator],
 ) -> list[np.ndarray]:
     """The labels each chain starts from, one generator per chain."""
-    n = len(X)
+    n = X.shape[0]
     most = int(min(prior.most_clusters, n))
     if not isinstance(init, str):
         return _given(init, n, len(rngs), most)

@@ -31,6 +31,13 @@ def test_readme_example_runs(elsewhere):
     assert names["model"].n_clusters_ == 3
 
 
+@pytest.mark.parametrize("name", ["networks.md"])
+def test_examples_of_guides_run(name, elsewhere):
+    text = (ROOT / "doc" / name).read_text()
+    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(code, name, "exec"), {})
+
+
 def test_readme_links_lead_somewhere():
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text()):
         assert (ROOT / target).exists(), target

@@ -6,6 +6,7 @@ from bnpcluster.likelihoods.categorical import Categorical
 from bnpcluster.likelihoods.normal_inverse_gamma import NormalInverseGamma
 from bnpcluster.likelihoods.normal_inverse_wishart import NormalInverseWishart
 from bnpcluster.likelihoods.poisson import Poisson
+from bnpcluster.likelihoods.relational import Relational
 
 LIKELIHOODS: dict[str, type[Likelihood]] = {
     "niw": NormalInverseWishart,
@@ -14,7 +15,7 @@ LIKELIHOODS: dict[str, type[Likelihood]] = {
     "categorical": Categorical,
     "poisson": Poisson,
 }
-"""Names for `likelihood=`, in the order they are listed to users."""
+"""Names for `likelihood=` of the mixtures, in the order they are listed to users."""
 
 __all__ = [
     "LIKELIHOODS",
@@ -24,4 +25,5 @@ __all__ = [
     "NormalInverseGamma",
     "NormalInverseWishart",
     "Poisson",
+    "Relational",
 ]

@@ -17,6 +17,9 @@ class Likelihood(BaseEstimator):
     which its slots lie (a tuple if there are several, `()` for scratch space).
     """
 
+    is_of_rows = True
+    """Whether items are rows of `X`, so that there can be new ones; mixtures take no other kind."""
+
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
         """Instances, each with five to seven rows of data, on which the checks are made."""

@@ -27,6 +27,7 @@ from tests.mutants.outside import OUTSIDE
 from tests.mutants.particles import PARTICLES
 from tests.mutants.partition_priors import PARTITION_PRIORS
 from tests.mutants.reconfigure import RECONFIGURE
+from tests.mutants.relational import RELATIONAL
 from tests.mutants.split_merge import SPLIT_MERGE
 
 MUTANTS = [
@@ -40,6 +41,7 @@ MUTANTS = [
     *DISCRETE,
     *OUTSIDE,
     *PARTITION_PRIORS,
+    *RELATIONAL,
 ]
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOMES = {0: "SURVIVED", 1: "caught"}  # by pytest's exit status

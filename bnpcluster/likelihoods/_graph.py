@@ -1,0 +1,97 @@
+"""Adjacency matrices: what is accepted, in one canonical form, and the lists made of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, issparse
+
+
+def as_graph(A: Any, directed: bool) -> csr_array:
+    """The matrix `A` as a sparse one that stores 1 for links and NaN for unobserved pairs.
+
+    The diagonal carries no meaning: zeros and NaN on it are dropped, links are refused.
+    """
+    if not issparse(A):
+        A = np.asarray(A, float)
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"A must be a square adjacency matrix, got shape {A.shape}.")
+    entries = coo_array(csr_array(A, dtype=float))
+    rows, columns, values = entries.row, entries.col, entries.data
+    unseen = np.isnan(values)
+    _reject_first(rows, columns, values, ~unseen & (values != 0) & (values != 1))
+    loops = np.flatnonzero((rows == columns) & (values == 1))
+    if len(loops):
+        raise ValueError(
+            f"A links vertex {rows[loops[0]]} to itself, which this model has no place for: set "
+            "the diagonal to zero."
+        )
+    kept = (rows != columns) & (values != 0)
+    graph = csr_array((values[kept], (rows[kept], columns[kept])), shape=A.shape)
+    graph.sort_indices()
+    if not directed:
+        _reject_asymmetric(graph)
+    return graph
+
+
+def _reject_first(rows: NDArray, columns: NDArray, values: NDArray, bad: NDArray) -> None:
+    found = np.flatnonzero(bad)
+    if len(found):
+        at = found[0]
+        raise ValueError(
+            "A must hold 0 and 1, and NaN for unobserved pairs, but "
+            f"A[{rows[at]}, {columns[at]}] is {values[at]:g}: threshold the weights first."
+        )
+
+
+def _reject_asymmetric(graph: csr_array) -> None:
+    codes = _codes(graph)
+    differ = coo_array(codes != _codes(csr_array(graph.T)))
+    if differ.nnz:
+        i, j = differ.row[0], differ.col[0]
+        shown = ["0", "1", "NaN"]
+        raise ValueError(
+            f"A is not symmetric (A[{i}, {j}] is {shown[codes[i, j]]}, A[{j}, {i}] is "
+            f"{shown[codes[j, i]]}): use directed=True, or make it symmetric."
+        )
+
+
+def _codes(graph: csr_array) -> csr_array:
+    """1 for links and 2 for unobserved pairs, which compare as numbers do."""
+    codes = np.where(np.isnan(graph.data), 2, 1).astype(np.int8)
+    return csr_array((codes, graph.indices, graph.indptr), shape=graph.shape)
+
+
+def edge_list(graph: csr_array, directed: bool) -> NDArray:
+    """The links, each once, one pair (i, j) per row; i < j where they have no direction."""
+    return _pairs(graph, directed, unseen=False)
+
+
+def gap_list(graph: csr_array, directed: bool) -> NDArray:
+    """The unobserved pairs, each once, in the form of `edge_list`."""
+    return _pairs(graph, directed, unseen=True)
+
+
+def _pairs(graph: csr_array, directed: bool, unseen: bool) -> NDArray:
+    entries = coo_array(graph)
+    kept = np.isnan(entries.data) == unseen
+    if not directed:
+        kept &= entries.row < entries.col
+    return np.column_stack([entries.row[kept], entries.col[kept]])
+
+
+def neighbours(pairs: NDArray, n: int, directed: bool) -> tuple[NDArray, NDArray]:
+    """`start` and `ends` of the lists of all vertices: list v is ends[start[v]:start[v + 1]].
+
+    List i holds the other ends of the pairs of vertex i. Where pairs have a direction, it holds
+    those of the pairs that leave i, and list n + i those of the pairs that enter it.
+    """
+    first_entering = np.array([n if directed else 0, 0])
+    both = np.concatenate([pairs, pairs[:, ::-1] + first_entering])
+    order = np.lexsort((both[:, 1], both[:, 0]))
+    start = np.zeros((2 if directed else 1) * n + 1, np.intp)
+    np.cumsum(np.bincount(both[:, 0], minlength=len(start) - 1), out=start[1:])
+    # Unsigned, because the compiler guards a signed index against being negative.
+    return start, both[order, 1].astype(np.uint32)

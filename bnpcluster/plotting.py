@@ -1,0 +1,142 @@
+"""Pictures of fitted models, in the manner of scikit-learn's Display objects.
+
+matplotlib is imported when a picture is drawn, and not before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array
+from sklearn.utils.validation import check_is_fitted
+
+UNSEEN = "lightsteelblue"  # the colour of cells none of whose pairs was observed
+
+
+class AdjacencyDisplay:
+    """The adjacency matrix of a network, its vertices ordered by cluster.
+
+    Make it with `from_estimator`; a network of more vertices than the picture has cells is shown
+    as the share of linked pairs per cell.
+
+    Parameters
+    ----------
+    density : ndarray of shape (n_cells, n_cells)
+        Linked pairs as a share of the observed ones; NaN where none was observed.
+    boundaries : ndarray
+        How many vertices there are up to the end of each cluster.
+
+    Attributes
+    ----------
+    image_ : matplotlib AxesImage
+    lines_ : list of matplotlib LineCollection
+        The boundaries of clusters, if drawn.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster import InfiniteRelationalModel
+    >>> from bnpcluster.plotting import AdjacencyDisplay
+    >>> A = np.kron(np.eye(2), np.ones((6, 6))) - np.eye(12)
+    >>> model = InfiniteRelationalModel(n_draws=50, n_warmup=50, random_state=0).fit(A)
+    >>> display = AdjacencyDisplay.from_estimator(model)
+    >>> display.boundaries.tolist()
+    [6, 12]
+    """
+
+    def __init__(self, density: NDArray[np.float64], boundaries: NDArray[np.intp]):
+        self.density = density
+        self.boundaries = boundaries
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        labels: ArrayLike | None = None,
+        n_cells: int = 1000,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> AdjacencyDisplay:
+        """Draw the network an estimator was fitted on.
+
+        Parameters
+        ----------
+        estimator : InfiniteRelationalModel
+            Fitted.
+        labels : array-like of shape (n_vertices,), optional
+            Order the vertices by these instead of the estimator's `labels_`.
+        n_cells : int, default=1000
+            Rows and columns of the picture at most.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.imshow`.
+
+        Returns
+        -------
+        AdjacencyDisplay
+        """
+        check_is_fitted(estimator)
+        z = np.asarray(estimator.labels_ if labels is None else labels)
+        n = len(estimator.labels_)
+        if z.shape != (n,):
+            raise ValueError(f"labels must have shape ({n},), got {z.shape}.")
+        sizes = np.unique(z, return_counts=True)[1]
+        return cls(_density(estimator._X, z, min(n, n_cells)), np.cumsum(sizes)).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, lines: bool = True, **kwargs: Any) -> AdjacencyDisplay:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure is made without.
+        lines : bool, default=True
+            Whether to draw the boundaries of clusters.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.imshow`.
+
+        Returns
+        -------
+        self
+        """
+        try:
+            import matplotlib
+            from matplotlib import pyplot
+        except ImportError as error:
+            raise ImportError(
+                "AdjacencyDisplay needs matplotlib: pip install 'bnpcluster[plot]'."
+            ) from error
+        if ax is None:
+            _, ax = pyplot.subplots()
+        n = int(self.boundaries[-1])
+        style = {"cmap": matplotlib.colormaps["Greys"].with_extremes(bad=UNSEEN), "vmin": 0.0}
+        self.image_ = ax.imshow(self.density, extent=(0, n, n, 0), **{**style, **kwargs})
+        inner = self.boundaries[:-1]
+        draw = (ax.vlines, ax.hlines) if lines else ()
+        self.lines_ = [line(inner, 0, n, colors="tab:red", linewidths=0.5) for line in draw]
+        ax.set(xlabel="vertices, by cluster", ylabel="vertices, by cluster")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _density(graph: Any, labels: NDArray, n_cells: int) -> NDArray[np.float64]:
+    """Links per observed pair in every cell, the vertices being ordered by label."""
+    n, entries = len(labels), coo_array(graph)
+    position = np.empty(n, np.intp)
+    position[np.argsort(labels, kind="stable")] = np.arange(n)
+    cell = position * n_cells // n
+    code, unseen = cell[entries.row] * n_cells + cell[entries.col], np.isnan(entries.data)
+    links, gaps = (
+        np.bincount(code[kind], minlength=n_cells**2).reshape(n_cells, n_cells)
+        for kind in (~unseen, unseen)
+    )
+    width = np.bincount(cell, minlength=n_cells)
+    observed = np.outer(width, width) - np.diag(width) - gaps
+    density = links / np.maximum(observed, 1)
+    density[(observed == 0) & (gaps > 0)] = np.nan
+    return density

@@ -1,0 +1,239 @@
+"""The infinite relational model: clusters of the vertices of a network, by whom they link with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bnpcluster._docs import documented
+from bnpcluster._sampling import Sampled
+from bnpcluster.likelihoods import Likelihood, Relational
+from bnpcluster.likelihoods._graph import as_graph, edge_list, gap_list
+from bnpcluster.priors import DirichletProcess, Prior
+from bnpcluster.samplers import SAMPLERS, Sampler
+from bnpcluster.samplers.base import offers
+
+DEFAULT_SAMPLER = "gibbs"
+
+
+@documented
+class InfiniteRelationalModel(Sampled):
+    """Infinite relational model: clusters of vertices that have links with the same clusters.
+
+    Every pair of clusters has its own probability of a link, and the number of clusters is
+    inferred: a stochastic block model whose blocks need not be counted first. Pairs that nobody
+    observed are left out of the likelihood and can be predicted.
+
+    Parameters
+    ----------
+    alpha : float, pair or "auto", default="auto"
+        Concentration of the Dirichlet process prior on partitions: the larger, the more clusters
+        are expected. A number is fixed; a pair ``(shape, rate)`` is a Gamma hyper-prior, and alpha
+        is sampled; ``"auto"`` is ``(1.0, 0.1)``.
+    beta : (float, float), default=(1.0, 1.0)
+        What the prior counts as links and as their absence, for every pair of clusters.
+    directed : bool, default=False
+        Whether ``A[i, j]``, a link from i to j, may differ from ``A[j, i]``.
+    sampler : str or Sampler, default="gibbs"
+        ``"gibbs"``, ``"jain_neal"`` or ``"sams"``, or such an object from `bnpcluster.samplers`.
+        Others need clusters that are independent of one another, and are refused.
+    {lengths}
+    init : str or array of int, default="auto"
+        Where chains start: ``"one"`` (a single cluster), ``"singletons"``, ``"prior"`` (a draw from
+        the prior), labels of shape (n_vertices,) or (n_chains, n_vertices), or ``"auto"``: k-means
+        of the leading singular vectors of `A`, with too many centres, a different number of them
+        per chain.
+    {rest}
+
+    {attributes}
+
+    References
+    ----------
+    Kemp, C., Tenenbaum, J. B., Griffiths, T. L., Yamada, T. and Ueda, N. (2006). Learning systems
+    of concepts with an infinite relational model. AAAI 21, 381-388.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster import InfiniteRelationalModel
+    >>> rng = np.random.default_rng(0)
+    >>> groups = np.repeat([0, 1, 2], 12)
+    >>> chance = np.where(groups[:, None] == groups, 0.8, 0.2)
+    >>> A = np.triu(rng.random((36, 36)) < chance, k=1).astype(float)
+    >>> A += A.T
+    >>> model = InfiniteRelationalModel(n_draws=200, n_warmup=200, random_state=0).fit(A)
+    >>> model.n_clusters_
+    3
+    >>> model.predict_links([[0, 1], [0, 35]]).round(1).tolist()
+    [0.8, 0.2]
+    """
+
+    _inits = ("auto", "one", "singletons", "prior")
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = "auto",
+        beta: Any = (1.0, 1.0),
+        directed: bool = False,
+        sampler: Any = DEFAULT_SAMPLER,
+        n_draws: int = 500,
+        n_warmup: int = 500,
+        thin: int = 1,
+        n_chains: int = 4,
+        n_jobs: int | None = None,
+        init: Any = "auto",
+        point_estimate: str = "vi",
+        max_time: float | None = None,
+        checkpoint: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self._store(locals())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _prior(self) -> Prior:
+        return DirichletProcess(alpha=self.alpha)
+
+    def _law(self) -> Likelihood:
+        return Relational(beta=self.beta, directed=self.directed)
+
+    def fit(self, A: Any, y: Any = None) -> InfiniteRelationalModel:
+        """Sample the posterior of the partition of the vertices of a network.
+
+        Parameters
+        ----------
+        A : array-like or sparse matrix of shape (n_vertices, n_vertices)
+            0 and 1, and NaN where it is unknown whether there is a link; in a sparse matrix, only
+            entries that are stored as NaN are unknown. Symmetric unless ``directed=True``. The
+            diagonal must be zero or NaN: there are no links from a vertex to itself.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        Relational(beta=self.beta, directed=self.directed).validate()
+        A = validate_data(
+            self,
+            A,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=2,
+        )
+        return self._fit(as_graph(A, self.directed))
+
+    def _check(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
+        if not _serves(type(sampler), bound):
+            names = [repr(name) for name, cls in SAMPLERS.items() if _serves(cls, bound)]
+            raise TypeError(
+                f"{type(sampler).__name__} needs clusters that are independent of one another, "
+                f"which those of a network are not: use {', '.join(names[:-1])} or {names[-1]}."
+            )
+
+    def _described(self) -> dict[str, str]:
+        n, n_links, n_gaps = self.posterior_.n_items, len(self._links), len(self._gaps)
+        n_pairs = n * (n - 1) // (1 if self._likelihood.directed else 2) - n_gaps
+        data = f"{n} vertices, {n_links} links, {n_links / max(n_pairs, 1):.3g} of the pairs"
+        return {"data": data + (f"; {n_gaps} pairs unobserved" if n_gaps else "")}
+
+    def _prepare_prediction(self) -> None:
+        directed = self._likelihood.directed
+        self._links, self._gaps = edge_list(self._X, directed), gap_list(self._X, directed)
+
+    def predict_links(self, pairs: ArrayLike) -> NDArray[np.float64]:
+        """Posterior probability of a link for every pair of vertices, averaged over draws.
+
+        Parameters
+        ----------
+        pairs : array-like of int, shape (n_pairs, 2)
+            Observed or not. From the first vertex to the second, if the network is directed.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_pairs,)
+            The mean of the probability of their two clusters. It rests on all observed pairs, so a
+            pair that was itself observed has had a say in it: judge predictions by pairs that were
+            NaN in the fit, for instance by ``roc_auc_score(y, model.predict_links(pairs))`` of
+            `sklearn.metrics`.
+        """
+        check_is_fitted(self)
+        ends = _as_pairs(pairs, self.posterior_.n_items).T
+        law = self._likelihood
+        chances = np.zeros(ends.shape[1])
+        labels = self.posterior_.labels.reshape(-1, self.posterior_.n_items)
+        for z, weight in zip(labels, self.posterior_.weights.ravel(), strict=True):
+            if weight > 0.0:
+                chance = _chances(z, self._links, self._gaps, law.validate(), law.directed)
+                chances += weight * chance[z[ends[0]], z[ends[1]]]
+        return chances
+
+    def score(self, pairs: ArrayLike, y: ArrayLike) -> float:
+        """Mean log probability of what was found out about some pairs; higher is better.
+
+        Parameters
+        ----------
+        pairs : array-like of int, shape (n_pairs, 2)
+            Pairs that were NaN in the fit; see `predict_links`.
+        y : array-like of shape (n_pairs,)
+            Whether there is a link, 0 or 1.
+
+        Returns
+        -------
+        score : float
+        """
+        chances, found = self.predict_links(pairs), np.asarray(y)
+        if found.shape != chances.shape or not np.isin(found, (0, 1)).all():
+            raise ValueError(
+                f"y must hold 0 or 1 for each of the {len(chances)} pairs, got shape {found.shape}."
+            )
+        return float(np.mean(np.where(found == 1, np.log(chances), np.log1p(-chances))))
+
+
+def _serves(sampler: type[Sampler], bound: Any) -> bool:
+    return all(offers(bound, name) for name in sampler.requires)
+
+
+def _as_pairs(pairs: ArrayLike, n: int) -> NDArray:
+    """Pairs of different vertices as an integer array, or one sentence."""
+    array = np.asarray(pairs)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu" or not len(array):
+        raise ValueError(
+            "pairs must hold the numbers of two vertices per row, as integers of shape "
+            f"(n_pairs, 2); got {array.dtype} of shape {array.shape}."
+        )
+    if array.min() < 0 or array.max() >= n:
+        raise ValueError(f"pairs must hold numbers from 0 to {n - 1}, the vertices of the fit.")
+    if (array[:, 0] == array[:, 1]).any():
+        raise ValueError("pairs must be of two different vertices: the model has no self-links.")
+    return array
+
+
+def _chances(
+    z: NDArray, links: NDArray, gaps: NDArray, beta: tuple[float, float], directed: bool
+) -> NDArray[np.float64]:
+    """Posterior mean of the probability of a link between any two blocks of a partition."""
+    sizes = np.bincount(z)
+    pairs = np.outer(sizes, sizes) - np.diag(sizes)
+    if not directed:
+        pairs -= np.diag(sizes * (sizes - 1) // 2)
+    pairs -= _between(z, gaps, len(sizes), directed)
+    return (beta[0] + _between(z, links, len(sizes), directed)) / (sum(beta) + pairs)
+
+
+def _between(z: NDArray, ends: NDArray, n_blocks: int, directed: bool) -> NDArray[np.intp]:
+    """How many of some pairs of vertices join any two blocks."""
+    code = z[ends[:, 0]].astype(np.intp) * n_blocks + z[ends[:, 1]]
+    counts = np.bincount(code, minlength=n_blocks**2).reshape(n_blocks, n_blocks)
+    return counts if directed else counts + counts.T - np.diag(np.diag(counts))
