@@ -302,7 +302,10 @@ def check_learning(sampler: Sampler, schedule: Schedule, n_chains: int) -> None:
     if sampler.learns_from == "ensemble" and n_chains < 3:
         raise ValueError(f"archive='ensemble' takes three chains or more: n_chains is {n_chains}.")
     if sampler.learns_from == "frozen" and schedule.n_warmup == 0:
-        raise ValueError("An archive is built during warm-up, so n_warmup must be positive.")
+        raise ValueError(
+            "The archive of the sampler is built during warm-up, so n_warmup must be positive; "
+            "sampler='gibbs' needs none."
+        )
 
 
 def _ends(start: int, total: int, length: int | None) -> Iterator[int]:

@@ -16,7 +16,7 @@ from bnpcluster.priors import DirichletProcess, Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
 from bnpcluster.samplers.base import offers
 
-DEFAULT_SAMPLER = "gibbs"
+DEFAULT_SAMPLER = "arm"
 
 
 @documented
@@ -37,9 +37,10 @@ class InfiniteRelationalModel(Sampled):
         What the prior counts as links and as their absence, for every pair of clusters.
     directed : bool, default=False
         Whether ``A[i, j]``, a link from i to j, may differ from ``A[j, i]``.
-    sampler : str or Sampler, default="gibbs"
-        ``"gibbs"``, ``"jain_neal"`` or ``"sams"``, or such an object from `bnpcluster.samplers`.
-        Others need clusters that are independent of one another, and are refused.
+    sampler : str or Sampler, default="arm"
+        ``"arm"``, ``"gibbs"``, ``"jain_neal"`` or ``"sams"``, or such an object from
+        `bnpcluster.samplers`. Others need clusters that are independent of one another, and are
+        refused.
     {lengths}
     init : str or array of int, default="auto"
         Where chains start: ``"one"`` (a single cluster), ``"singletons"``, ``"prior"`` (a draw from

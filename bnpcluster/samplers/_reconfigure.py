@@ -41,11 +41,10 @@ from bnpcluster._ops import (
     rename,
 )
 from bnpcluster._partition import displace, move, resize
-from bnpcluster._state import log_joint
+from bnpcluster._state import State
 from bnpcluster.samplers._orders import heap_sort
 from bnpcluster.samplers.gibbs import seen_by
 
-REJECTED, ACCEPTED, NO_ROOM = range(3)
 ROOM = 4  # slots: one more block, the empty one after it, a part that is being placed, its union
 FULL = 1.0  # in place of a log probability: there was no room
 
@@ -62,8 +61,7 @@ class Plan(NamedTuple):
 class Work(NamedTuple):
     """Scratch space with room for all items."""
 
-    start: np.ndarray  # labels before the move
-    end: np.ndarray  # and after the first pass
+    goal: np.ndarray  # labels that a forced pass retraces
     origin: np.ndarray  # slot of each item at the start of a pass
     at_home: np.ndarray  # how many items of a slot have not left it
     kin: np.ndarray  # the next item of the same part, or -1
@@ -82,72 +80,56 @@ def new_work(n_items: int) -> Work:
     by_key = {name: np.zeros(2 * n_items, np.intp) for name in ("first", "last")}
     by_slot = {name: np.zeros(n_items + 2, np.intp) for name in ("at_home", "settled", "outsider")}
     by_item = {
-        name: np.zeros(n_items, np.intp)
-        for name in ("start", "end", "origin", "kin", "heads", "lengths")
+        name: np.zeros(n_items, np.intp) for name in ("goal", "origin", "kin", "heads", "lengths")
     }
     return Work(**by_key, **by_slot, **by_item, keys=np.zeros(n_items), log_t=np.zeros(1))
 
 
-@kernel
-def reconfigure(problem, passing, partition, plan, work, uniforms, log_u):
-    """Make one move: ACCEPTED or REJECTED; NO_ROOM: nothing has changed, enlarge and try again.
+def reconfigure(state: State, plan: Plan, work: Work, uniforms: np.ndarray, log_u: float) -> bool:
+    """Make one move; whether it was accepted.
 
-    The uniforms are two for each item: for the parts, and for the items.
+    The uniforms are two for each item: for the parts, and for the items. Not a kernel: two calls
+    cost less than it takes to compile all that is below once more.
     """
-    note(partition.labels, plan.order, work.start)
-    before = log_joint(problem, partition)
-    log_t = travel(passing, partition, plan, work, False, uniforms, -math.inf)
-    if log_t == FULL:
-        put(problem, partition, work.start)
-        return NO_ROOM
-    note(partition.labels, plan.order, work.end)
-    # The way back has a probability of at most one: it must exceed exp(floor).
-    floor = log_u - log_joint(problem, partition) + before + log_t
-    back = -math.inf
-    if floor < 0.0:
-        back = travel(passing, partition, plan, work, True, uniforms, floor)
-    if back == FULL:
-        put(problem, partition, work.start)
-        return NO_ROOM
-    accepted = back > floor
-    put(problem, partition, work.end if accepted else work.start)
-    return ACCEPTED if accepted else REJECTED
+    while True:
+        state.rebuild()  # numbers the slots afresh, so that a second attempt is the first again
+        start, before = state.labels.copy(), state.log_joint()
+        passing = state.problem._replace(log_v=unbounded(state.problem.log_v))
+        told = (passing, state.partition, plan, work, uniforms)
+        work.goal[:] = start
+        log_t = travel(*told, False, -math.inf)
+        if log_t != FULL:
+            end = state.labels.copy()
+            # The way back has a probability of at most one: it must exceed exp(floor).
+            floor = log_u - state.log_joint() + before + log_t
+            back = travel(*told, True, floor) if floor < 0.0 else -math.inf
+            if back != FULL:
+                accepted = bool(back > floor)
+                state.labels[:] = end if accepted else start
+                state.rebuild()
+                return accepted
+        state.labels[:] = start
+        state.enlarge()
+
+
+def unbounded(log_v: np.ndarray) -> np.ndarray:
+    """The table of a prior, continued by factors of 1/10 where it allows no more blocks.
+
+    On its way a move may need more blocks than the prior allows.
+    """
+    k = np.arange(len(log_v))
+    most = k[np.isfinite(log_v)].max()
+    return np.where(k > most, log_v[most] - (k - most) * math.log(10.0), log_v)
 
 
 @kernel
-def note(labels, items, out):
-    """Copy the labels of the items."""
-    for t in range(len(items)):
-        out[items[t]] = labels[items[t]]
-
-
-@kernel
-def put(problem, partition, labels):
-    """Make the partition that of `labels`, whose slots are compact."""
-    lik = problem.likelihood
-    for k in range(len(partition.sizes)):
-        clear(lik, k)
-    partition.sizes[:] = 0
-    partition.n_blocks[0] = 0
-    for t in range(len(problem.items)):
-        h = problem.items[t]
-        k = labels[h]
-        partition.labels[h] = k
-        add(lik, k, h)
-        partition.sizes[k] += 1
-        partition.n_blocks[0] = max(partition.n_blocks[0], k + 1)
-    for k in range(partition.n_blocks[0]):
-        resize(partition, problem.log_w, k, 0)
-
-
-@kernel
-def travel(problem, partition, plan, work, forced, uniforms, floor):
+def travel(problem, partition, plan, work, uniforms, forced, floor):
     """Go through the steps of a move; return the log probability of the choices made.
 
-    A forced pass retraces work.start; it returns -inf if it cannot, or once it knows that the value
-    is not above `floor`.
+    FULL: there was no room, and the state is nowhere. A forced pass retraces work.goal; it
+    returns -inf if it cannot, or once it knows that the value is not above `floor`.
     """
-    labels, order, goal, log_t = partition.labels, plan.order, work.start, work.log_t
+    labels, order, goal, log_t = partition.labels, plan.order, work.goal, work.log_t
     i, j = plan.anchors[0], plan.anchors[1]
     splitting = labels[i] == labels[j]
     b_i, b_j = labels[i], labels[j]
@@ -188,7 +170,7 @@ def travel(problem, partition, plan, work, forced, uniforms, floor):
 @kernel
 def set_goal(labels, order, work, b_i, b_j):
     """For each block of the goal, note an item that is not of U."""
-    goal = work.start
+    goal = work.goal
     for t in range(len(order)):
         work.settled[goal[order[t]]] = -1
         work.outsider[goal[order[t]]] = -1
@@ -201,7 +183,7 @@ def set_goal(labels, order, work, b_i, b_j):
 @kernel
 def arrived(partition, order, work):
     """Whether the partition is the goal."""
-    labels, goal, n_blocks = partition.labels, work.start, 0
+    labels, goal, n_blocks = partition.labels, work.goal, 0
     for t in range(len(order)):
         h = order[t]
         n_blocks = max(n_blocks, goal[h] + 1)
@@ -220,7 +202,8 @@ def depart(problem, partition, plan, work):
         return False
     for k in range(partition.n_blocks[0]):
         work.at_home[k] = sizes[k]
-    note(labels, plan.order, work.origin)
+    for t in range(len(plan.order)):
+        work.origin[plan.order[t]] = labels[plan.order[t]]
     for t in range(len(plan.order)):
         h = plan.order[t]
         own = work.origin[h]
@@ -325,7 +308,7 @@ def place_member(problem, partition, work, h, forced, u):
 def place_other(problem, partition, work, h, i, j, forced, u):
     """Step 3 for an item that is not of U."""
     lik, labels, sizes, log_w = problem.likelihood, partition.labels, partition.sizes, problem.log_w
-    slots, weights, goal, own = partition.slots, partition.weights, work.start, labels[h]
+    slots, weights, goal, own = partition.slots, partition.weights, work.goal, labels[h]
     m, home, n_blocks = sizes[own], work.origin[h], partition.n_blocks[0]
     to = own
     if m == 1 or work.at_home[home] > 1:
@@ -363,7 +346,7 @@ def destination(partition, work, h, forced):
     """The slot that a forced pass wants for an item of U or the part it begins; -1: any."""
     if not forced:
         return -1
-    block = work.start[h]
+    block = work.goal[h]
     guide = work.settled[block] if work.settled[block] >= 0 else work.outsider[block]
     return partition.labels[guide] if guide >= 0 else partition.n_blocks[0]
 
@@ -372,7 +355,7 @@ def destination(partition, work, h, forced):
 def settle(work, h, forced):
     """In a forced pass, item h has come to the place where its block of the goal arises."""
     if forced:
-        work.settled[work.start[h]] = h
+        work.settled[work.goal[h]] = h
 
 
 @kernel

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from bnpcluster._state import State, Stopped
 from bnpcluster.samplers._archive import lesson
 from bnpcluster.samplers._moves import code, whole
-from bnpcluster.samplers._reconfigure import ACCEPTED, NO_ROOM, Plan, new_work, reconfigure
+from bnpcluster.samplers._reconfigure import Plan, new_work, reconfigure
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.gibbs import Gibbs, sweep
 
@@ -120,27 +118,10 @@ class ARM(Sampler):
 
     def _move(self, state: State, plan: Plan, rng: np.random.Generator) -> bool:
         """One move; whether it was accepted."""
+        if state.should_stop():
+            raise Stopped
         n = len(state.labels)
         if "work" not in state.scratch:
             state.scratch["work"] = new_work(n)
         uniforms, log_u = rng.random(2 * n), -rng.standard_exponential()
-        while True:
-            if state.should_stop():
-                raise Stopped
-            problem = state.problem
-            passing = problem._replace(log_v=unbounded(problem.log_v))
-            work = state.scratch["work"]
-            outcome = reconfigure(problem, passing, state.partition, plan, work, uniforms, log_u)
-            if outcome != NO_ROOM:
-                return bool(outcome == ACCEPTED)
-            state.enlarge()
-
-
-def unbounded(log_v: np.ndarray) -> np.ndarray:
-    """The table of a prior, continued by factors of 1/10 where it allows no more blocks.
-
-    On its way a move may need more blocks than the prior allows.
-    """
-    k = np.arange(len(log_v))
-    most = k[np.isfinite(log_v)].max()
-    return np.where(k > most, log_v[most] - (k - most) * math.log(10.0), log_v)
+        return reconfigure(state, plan, state.scratch["work"], uniforms, log_u)

@@ -12,8 +12,7 @@ from bnpcluster.likelihoods import Bernoulli
 from bnpcluster.priors import MFM, DirichletProcess, FiniteDirichlet
 from bnpcluster.samplers import JainNeal
 from bnpcluster.samplers._anchors import Given
-from bnpcluster.samplers._reconfigure import NO_ROOM, Plan, new_work, reconfigure, travel
-from bnpcluster.samplers.arm import unbounded
+from bnpcluster.samplers._reconfigure import Plan, new_work, reconfigure, travel, unbounded
 from bnpcluster.testing import all_partitions
 from tests.samplers.branches import law, transition_matrix
 from tests.samplers.exact_pairs import (
@@ -51,18 +50,12 @@ class Moves(Chain):
         self.plan = Plan(np.array([i, j]), r, order, variant == "full")
         self.work = new_work(n)
 
-    def passing(self):
-        problem = self.state.problem
-        return problem._replace(log_v=unbounded(problem.log_v))
-
     def step(self, partition, rng):
         self.put(partition)
         uniforms = [rng.random() for _ in range(2 * len(self.state.labels))]
         log_u = -rng.standard_exponential()
-        state = self.state
-        arguments = (state.partition, self.plan, self.work, uniforms, log_u)
-        assert reconfigure(state.problem, self.passing(), *arguments) != NO_ROOM
-        return canonical(state.labels[self.absent :])
+        reconfigure(self.state, self.plan, self.work, uniforms, log_u)
+        return canonical(self.state.labels[self.absent :])
 
     def proposals(self, partition):
         """Exact law of the end of a first pass."""
@@ -70,22 +63,22 @@ class Moves(Chain):
         def run(rng):
             self.put(partition)
             uniforms = [rng.random() for _ in range(2 * len(self.state.labels))]
-            self.travel(False, uniforms)
+            self.travel(uniforms)
             return canonical(self.state.labels)
 
         return law(run)
 
-    def travel(self, forced, uniforms=()):
-        uniforms = uniforms or np.zeros(2 * len(self.state.labels))
-        return travel(
-            self.passing(), self.state.partition, self.plan, self.work, forced, uniforms, -np.inf
-        )
+    def travel(self, uniforms, goal=None):
+        problem, partition = self.state.problem, self.state.partition
+        passing = problem._replace(log_v=unbounded(problem.log_v))
+        if goal is not None:
+            self.work.goal[:] = goal
+        return travel(passing, partition, self.plan, self.work, uniforms, goal is not None, -np.inf)
 
     def forced(self, partition, goal):
         """Log probability of the one way from a partition to another."""
         self.put(partition)
-        self.work.start[: len(goal)] = goal
-        return self.travel(True)
+        return self.travel(np.zeros(2 * len(goal)), goal)
 
 
 FINITE_FIVE = Target(Bernoulli(), FiniteDirichlet(2, 0.7), COINS)
