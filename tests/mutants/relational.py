@@ -326,9 +326,9 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
-        "features are not scaled by the singular values",
-        "return both * np.tile(values, both.shape[1] // count)",
-        "return both",
+        "features see the links that leave alone",
+        "np.concatenate([left, right.T], axis=1) if self.directed else left",
+        "left",
         GROUPS,
     ),
     Mutant(
