@@ -30,10 +30,19 @@ def frozen(chain: Chain, place: Place | None = None) -> dict[str, np.ndarray]:
         "counts": dict(place.counts),
         "tuning": place.tuning,
         "seconds": chain.seconds,
+        "remembered": list(place.history),
     }
-    draws = chain.draws[: place.n_draws]
-    stacked = np.array(draws) if draws else np.zeros((0, len(place.labels)), np.uint8)
-    return {"meta": np.array(json.dumps(meta)), "labels": place.labels, "draws": stacked}
+    return {
+        "meta": np.array(json.dumps(meta)),
+        "labels": place.labels,
+        "draws": stacked(chain.draws[: place.n_draws], len(place.labels)),
+        "history": stacked(list(place.history.values()), len(place.labels)),
+    }
+
+
+def stacked(rows: list[np.ndarray], n: int) -> np.ndarray:
+    """Rows of labels as one array, also if there are none."""
+    return np.array(rows) if rows else np.zeros((0, n), np.uint8)
 
 
 def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
@@ -52,6 +61,7 @@ def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
         traces=meta["traces"],
         counts=Counter(meta["counts"]),
         tuning=meta["tuning"],
+        history=dict(zip(meta["remembered"], arrays["history"], strict=True)),
         seconds=meta["seconds"],
     )
 
@@ -75,7 +85,7 @@ class Checkpoint:
             return None
         try:
             with self.path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-                names = ("meta", "labels", "draws")
+                names = ("meta", "labels", "draws", "history")
                 return [
                     thawed({name: file[f"{name}_{c}"] for name in names}, prior)
                     for c in range(int(file["n_chains"]))
@@ -89,14 +99,15 @@ class Checkpoint:
     def save(self, chains: list[Chain], force: bool = False) -> None:
         """Save the chains if the last time is long enough ago, or `force`.
 
-        A chain that was stopped in between is saved at its last boundary, from where it will go
-        on as if it had not been stopped.
+        Chains that were stopped in between are saved at their last boundaries, from where they will
+        go on as if they had not been stopped.
         """
         if not force and time.monotonic() - self.saved < EVERY:
             return
         arrays: dict[str, Any] = {"n_chains": np.array(len(chains))}
+        finished = all(chain.finished for chain in chains)
         for c, chain in enumerate(chains):
-            place = None if chain.finished else chain.boundary
+            place = None if finished else chain.boundary
             arrays.update({f"{name}_{c}": array for name, array in frozen(chain, place).items()})
         temporary = self.path.with_suffix(".tmp")
         try:

@@ -11,8 +11,8 @@ MODEL = """likelihood : str or Likelihood, default="niw"
     (Gaussian, independent columns), ``"bernoulli"`` (0/1), ``"categorical"`` (integer codes),
     ``"poisson"`` (counts), or an object from `bnpcluster.likelihoods`.
 sampler : str or Sampler, default="split_merge"
-    ``"split_merge"``, ``"gibbs"``, ``"jain_neal"``, ``"sams"`` or ``"pgsm"``, or an object from
-    `bnpcluster.samplers`.
+    ``"split_merge"``, ``"gibbs"``, ``"jain_neal"``, ``"sams"``, ``"pgsm"`` or ``"arm"``, or an
+    object from `bnpcluster.samplers`.
 n_particles : int or None, default=None
     Shortcut for the particles of samplers that have them.
 """

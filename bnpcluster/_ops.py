@@ -40,7 +40,10 @@ def copy(lik, to, source):
 
 @generic
 def log_predictive(lik, k, i):
-    """log f(item i | the items of slot k), for an item that is in no block; k may be empty."""
+    """log f(item i | the items of slot k), for an item that is not in slot k, which may be empty.
+
+    Where slots share statistics, the item is taken out of the slot it is in meanwhile.
+    """
 
 
 @generic

@@ -43,6 +43,8 @@ class State:
         Numbers a sampler finds during warm-up; they go into checkpoints.
     adapting : bool
         Whether it is warm-up, so that a sampler may change `tuning`.
+    archive : Archive or None
+        Earlier states of all chains, for a sampler that learns from them.
     scratch : dict
         Working arrays a sampler keeps from one iteration to the next; nothing depends on them.
     """
@@ -69,6 +71,7 @@ class State:
         self.problem = Problem(grown_bound(bound, capacity), log_v, log_w, items, beta)
         self.tuning: dict[str, float] = {}
         self.adapting = False
+        self.archive: Any = None
         self.scratch: dict[str, Any] = {}
         self._chunk = 1024
         self._batch = 16

@@ -18,9 +18,16 @@ from sklearn.utils.parallel import Parallel, delayed
 from bnpcluster._state import State, Stopped
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import Sampler
+from bnpcluster.samplers._archive import Archive
 
 BOUNDARY = 50
 """Iterations between two rebuilds of all statistics, which every fit makes at the same places."""
+
+MEETING = 10
+"""Iterations between two meetings of chains that learn from one another; it divides BOUNDARY."""
+
+LONGEST_HISTORY = 256
+"""A chain shares at most about so many of its states, evenly spaced."""
 
 
 @dataclass
@@ -72,6 +79,7 @@ class Place(NamedTuple):
     n_draws: int
     counts: Counter
     tuning: dict[str, float]
+    history: dict[int, np.ndarray]
 
 
 @dataclass
@@ -86,6 +94,7 @@ class Chain:
     traces: list[dict[str, float]] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
     tuning: dict[str, float] = field(default_factory=dict)
+    history: dict[int, np.ndarray] = field(default_factory=dict)  # what it shares, by iteration
     seconds: float = 0.0
     finished: bool = False
     boundary: Place | None = None
@@ -93,55 +102,160 @@ class Chain:
     def place(self) -> Place:
         """Where the chain stands."""
         state = self.rng.bit_generator.state
-        n_draws = len(self.draws)
-        counts, tuning = self.counts.copy(), self.tuning.copy()
-        return Place(self.labels.copy(), self.prior, state, self.iteration, n_draws, counts, tuning)
+        return Place(
+            self.labels.copy(),
+            self.prior,
+            state,
+            self.iteration,
+            len(self.draws),
+            self.counts.copy(),
+            self.tuning.copy(),
+            self.history.copy(),
+        )
 
     def keep(self, state: State) -> None:
         """Append the state to the draws."""
         n_blocks, values = state.n_blocks, state.prior.values
-        small = np.uint8 if n_blocks <= 256 else np.uint16 if n_blocks <= 65_536 else np.uint32
-        self.draws.append(state.labels.astype(small))
+        self.draws.append(compact(state))
         traces = {name: values[name] for name in state.prior.sampled}
         traces["n_clusters"] = n_blocks
         traces["log_posterior"] = state.log_joint() + state.prior.log_hyper_density()
         self.traces.append(traces)
 
+    def remember(self, state: State) -> None:
+        """Share the state with the other chains; of a long history, evenly spaced states."""
+        if self.iteration % spacing(self.iteration) == 0:
+            self.history[self.iteration] = compact(state)
+
+    def forget(self) -> None:
+        """Keep the second half of the history alone."""
+        now = max(self.history, default=0)
+        for then in [t for t in self.history if t <= now // 2 or t % spacing(now)]:
+            del self.history[then]
+
+
+def compact(state: State) -> np.ndarray:
+    """The labels, in the smallest type that holds them."""
+    n_blocks = state.n_blocks
+    small = np.uint8 if n_blocks <= 256 else np.uint16 if n_blocks <= 65_536 else np.uint32
+    return state.labels.astype(small)
+
+
+def spacing(iteration: int) -> int:
+    """Iterations between two states of the history, so that its second half is short enough."""
+    return 1 << max(0, (iteration // 2 - 1) // LONGEST_HISTORY).bit_length()
+
+
+def iterate(chain: Chain, state: State, sampler: Sampler, schedule: Schedule) -> None:
+    """One iteration, and all that is kept of it."""
+    every = chain.prior.update_every if chain.prior.sampled else 0
+    warm_up = chain.iteration < schedule.n_warmup
+    state.adapting = warm_up
+    chain.counts.update(sampler.step(state, chain.rng))
+    if every and chain.iteration % every == 0:
+        state.set_prior(state.prior.update(state.sizes, state.n_items, chain.rng))
+    chain.iteration += 1
+    if chain.iteration % BOUNDARY == 0:
+        state.rebuild()
+    if schedule.kept(chain.iteration):
+        chain.keep(state)
+    if sampler.learns_from == "adaptive" or (sampler.learns_from == "frozen" and warm_up):
+        chain.remember(state)
+    if chain.iteration % BOUNDARY == 0 and sampler.learns_from is None:
+        chain.labels, chain.prior = state.labels, state.prior
+        chain.boundary = chain.place()
+
 
 def advance(
-    chain: Chain, bound: Any, sampler: Sampler, schedule: Schedule, until: int, stop: Stop
+    chain: Chain,
+    bound: Any,
+    sampler: Sampler,
+    schedule: Schedule,
+    until: int,
+    stop: Stop,
+    archive: Archive | None = None,
 ) -> Chain:
     """Run a chain to iteration `until` or until it is asked to stop; 0: only keep where it is."""
     begin = time.perf_counter()
-    state = State(bound, chain.prior, chain.labels, should_stop=stop)
-    state.tuning = chain.tuning
-    if chain.boundary is None:
-        chain.boundary = chain.place()
-    every = chain.prior.update_every if chain.prior.sampled else 0
+    state = begun(chain, bound, stop)
+    state.archive = archive
     try:
         while chain.iteration < until and not stop():
-            state.adapting = chain.iteration < schedule.n_warmup
-            chain.counts.update(sampler.step(state, chain.rng))
-            if every and chain.iteration % every == 0:
-                state.set_prior(state.prior.update(state.sizes, state.n_items, chain.rng))
-            chain.iteration += 1
-            at_boundary = chain.iteration % BOUNDARY == 0
-            if at_boundary:
-                state.rebuild()
-            if schedule.kept(chain.iteration):
-                chain.keep(state)
-            if at_boundary:
-                chain.labels, chain.prior = state.labels, state.prior
-                chain.boundary = chain.place()
+            iterate(chain, state, sampler, schedule)
     except Stopped:
         # A sweep cut short is no iteration, but its last state is as good a state as any.
         pass
     if until == 0:
         chain.keep(state)
+    return ended(chain, state, schedule, begin)
+
+
+def begun(chain: Chain, bound: Any, stop: Stop) -> State:
+    """The state of a chain that goes on."""
+    state = State(bound, chain.prior, chain.labels, should_stop=stop)
+    state.tuning = chain.tuning
+    if chain.boundary is None:
+        chain.boundary = chain.place()
+    return state
+
+
+def ended(chain: Chain, state: State, schedule: Schedule, begin: float) -> Chain:
+    """The chain after a round that began at the time `begin`."""
     chain.labels, chain.prior = state.labels.copy(), state.prior
     chain.finished = chain.iteration >= schedule.n_iterations
     chain.seconds += time.perf_counter() - begin
     return chain
+
+
+def advance_in_turn(
+    chains: list[Chain], bound: Any, sampler: Sampler, schedule: Schedule, until: int, stop: Stop
+) -> list[Chain]:
+    """Run chains that see one another's current states: one iteration of each after the other.
+
+    If all moved at once, from states the others are about to leave, the posterior would not be
+    invariant.
+    """
+    begin = time.perf_counter()
+    states = [begun(chain, bound, stop) for chain in chains]
+    try:
+        while chains[-1].iteration < until and not stop():
+            for c, chain in enumerate(chains):
+                others = states[:c] + states[c + 1 :]
+                states[c].archive = Archive([[state.labels] for state in others], -1)
+                iterate(chain, states[c], sampler, schedule)
+    except Stopped:
+        pass
+    return [ended(c, s, schedule, begin) for c, s in zip(chains, states, strict=True)]
+
+
+def advance_all(
+    chains: list[Chain],
+    bound: Any,
+    sampler: Sampler,
+    schedule: Schedule,
+    until: int,
+    stop: Stop,
+    n_jobs: int | None,
+) -> list[Chain]:
+    """Run all chains to iteration `until`, with meetings where they learn from one another."""
+    settings = (bound, sampler, schedule)
+    if sampler.learns_from == "ensemble":
+        return advance_in_turn(chains, *settings, until, stop)
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads")
+    if sampler.learns_from is None:
+        return parallel(delayed(advance)(c, *settings, until, stop) for c in chains)
+    start = min(chain.iteration for chain in chains)
+    for meeting in [*range((start // MEETING + 1) * MEETING, until, MEETING), until]:
+        histories = [list(chain.history.values()) for chain in chains]
+        chains = parallel(
+            delayed(advance)(chain, *settings, meeting, stop, Archive(histories, c))
+            for c, chain in enumerate(chains)
+        )
+        if stop():
+            break
+        for chain in chains:
+            chain.forget()
+    return chains
 
 
 def run(
@@ -160,11 +274,11 @@ def run(
     Rounds end at boundaries only, so that how many there are changes no result. After each of them
     `after_round` sees the chains (progress, checkpoints).
     """
+    check_learning(sampler, schedule, len(chains))
     with interruptible(stop):
         for until in _ends(chains[0].iteration, schedule.n_iterations, round_length):
-            tasks = (delayed(advance)(c, bound, sampler, schedule, until, stop) for c in chains)
             try:
-                chains = Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
+                chains = advance_all(chains, bound, sampler, schedule, until, stop, n_jobs)
             except BrokenProcessPool:
                 # Ctrl-C in a terminal reaches worker processes, too, and kills them.
                 if not stop.requested.is_set():
@@ -172,11 +286,23 @@ def run(
             except BaseException:
                 stop.requested.set()  # the other chains need not go on
                 raise
+            if sampler.learns_from and all(chain.iteration == until for chain in chains):
+                # A place to resume from is one that all have reached: they share their pasts.
+                for chain in chains:
+                    chain.boundary = chain.place()
             after_round(chains)
             if stop():
                 break
     # Chains stopped in warm-up have no draw yet: their current state is kept as the one draw.
     return [c if c.draws else advance(c, bound, sampler, schedule, 0, stop) for c in chains]
+
+
+def check_learning(sampler: Sampler, schedule: Schedule, n_chains: int) -> None:
+    """Raise one sentence if chains could not learn from one another as the sampler asks."""
+    if sampler.learns_from == "ensemble" and n_chains < 3:
+        raise ValueError(f"archive='ensemble' takes three chains or more: n_chains is {n_chains}.")
+    if sampler.learns_from == "frozen" and schedule.n_warmup == 0:
+        raise ValueError("An archive is built during warm-up, so n_warmup must be positive.")
 
 
 def _ends(start: int, total: int, length: int | None) -> Iterator[int]:
@@ -216,6 +342,7 @@ def warm_up_kernels(chain: Chain, bound: Any, sampler: Sampler) -> None:
     labels = np.full(len(chain.labels), -1)
     labels[:4] = 0
     state = State(bound, chain.prior, labels)
+    state.archive = Archive([[labels, np.where(np.arange(len(labels)) == 0, 1, labels)]], 0)
     sampler.step(state, np.random.default_rng(0))
     state.log_joint()
     state.rebuild()

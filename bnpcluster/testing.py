@@ -20,6 +20,7 @@ from bnpcluster._state import State
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior, PriorTables
 from bnpcluster.samplers import Sampler
+from bnpcluster.samplers._archive import Archive
 
 FALSE_ALARM = 1e-3
 """Level of each of two independent tests, both of which must reject before a check fails."""
@@ -200,6 +201,7 @@ def check_sampler(
     n = len(X) - absent
     exact = enumerated(bound, prior, n, beta)
     state = State(bound, prior, _with_absent(exact.partitions[0], bound, n), beta=beta)
+    state.archive = _some_archive(exact.partitions, bound, np.random.default_rng(seed))
     p_values = []
     for attempt, size in enumerate((n_replicates, 4 * n_replicates)):
         counts = step_counts(sampler, state, exact, size, np.random.default_rng([seed, attempt]))
@@ -210,6 +212,13 @@ def check_sampler(
         f"{sampler!r} does not leave the posterior under {likelihood!r} and {prior!r} invariant: "
         f"p-values {p_values[0]:.1e} and {p_values[1]:.1e}."
     )
+
+
+def _some_archive(partitions: np.ndarray, bound: Any, rng: np.random.Generator) -> Archive:
+    """A few partitions of two chains that have nothing to do with the state."""
+    n = partitions.shape[1]
+    some = [_with_absent(row, bound, n) for row in rng.choice(partitions, 8)]
+    return Archive([some[:4], some[4:]], 0)
 
 
 def check_prior(prior: Prior, n: int = 6) -> None:

@@ -1,5 +1,6 @@
 """Samplers of the posterior of a partition, exchangeable behind one word."""
 
+from bnpcluster.samplers.arm import ARM
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.gibbs import Gibbs
 from bnpcluster.samplers.jain_neal import JainNeal
@@ -13,7 +14,8 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "jain_neal": JainNeal,
     "sams": SAMS,
     "pgsm": PGSM,
+    "arm": ARM,
 }
 """Names for `sampler=`, in the order they are listed to users."""
 
-__all__ = ["PGSM", "SAMPLERS", "SAMS", "Gibbs", "JainNeal", "Sampler", "SplitMerge"]
+__all__ = ["ARM", "PGSM", "SAMPLERS", "SAMS", "Gibbs", "JainNeal", "Sampler", "SplitMerge"]

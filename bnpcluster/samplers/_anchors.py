@@ -15,6 +15,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from bnpcluster._jit import generic, kernel
 
 SCANNED = 256  # up to so many items, a member of a block is found without rejection
@@ -24,13 +26,15 @@ RARE = 24  # and beyond, where the block holds less than this fraction of them
 class Uniform(NamedTuple):
     """Two items, all pairs alike."""
 
-    spare: int = 0
-
 
 class Balanced(NamedTuple):
     """Two items of one block or of two, with probability a half each; all such pairs alike."""
 
-    spare: int = 0
+
+class Given(NamedTuple):
+    """Two items that were chosen without a look at the state."""
+
+    anchors: np.ndarray
 
 
 @generic
@@ -75,6 +79,15 @@ def _draw_uniform(law, problem, partition, work, rng):
 @log_law.register(Uniform)
 def _log_uniform(law, problem, partition, work, own, other):
     return 0.0
+
+
+@draw_anchors.register(Given)
+def _draw_given(law, problem, partition, work, rng):
+    work.anchors[0] = law.anchors[0]
+    work.anchors[1] = law.anchors[1]
+
+
+log_law.register(Given)(_log_uniform)
 
 
 @kernel

@@ -30,13 +30,9 @@ class Cluster(NamedTuple):
     their Algorithm 4 this.)
     """
 
-    spare: int = 0
-
 
 class Threshold(NamedTuple):
     """The second item from a block that might hold the first one: of probability >= 0.01."""
-
-    spare: int = 0
 
 
 LAWS: dict[str, Any] = {

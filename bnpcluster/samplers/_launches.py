@@ -9,7 +9,7 @@ from __future__ import annotations
 from bnpcluster._jit import kernel
 from bnpcluster._ops import add, clear, coordinate, log_predictive, n_coordinates, whiten
 
-COIN, SEQUENTIAL, TWO_MEANS, WHITENED, HARD = range(5)
+COIN, SEQUENTIAL, TWO_MEANS, WHITENED, HARD, ARCHIVE = range(6)
 LAUNCHES = {
     "two_means": TWO_MEANS,
     "whitened_two_means": WHITENED,
@@ -31,10 +31,25 @@ def launch(lik, work, kind, n, union, one, rng):
     if kind == COIN:
         for t in range(2, n):
             sides[t] = int(rng.random() * 2)
+    elif kind == ARCHIVE:
+        by_refinement(work, n, rng)
     elif kind == HARD:
         hard(lik, items, sides, n, one)
     else:
         two_means(lik, work, n, union, kind == WHITENED)
+
+
+@kernel
+def by_refinement(work, n, rng):
+    """Each item to the anchor that the refinement puts it with; a coin decides on the others."""
+    items, sides, r = work.items, work.sides, work.refinement
+    for t in range(2, n):
+        if r[items[t]] == r[items[0]]:
+            sides[t] = 0
+        elif r[items[t]] == r[items[1]]:
+            sides[t] = 1
+        else:
+            sides[t] = int(rng.random() * 2)
 
 
 @kernel

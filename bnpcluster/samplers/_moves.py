@@ -20,9 +20,8 @@ MOST_MOVES = 100
 UNTUNED = 10  # moves per iteration where there was no warm-up to find a number
 MEMORY = 50  # iterations over which warm-up averages what a move costs
 IDLE = 20  # items: what a move costs that is given up before it touches the data
-PASSES = (
-    1.5  # a pass compares an item with two blocks and adds it; a sweep compares it with its own
-)
+# A pass compares an item with two blocks and adds it to one; a sweep compares it with its own.
+PASSES = 1.5
 
 
 class SplitMergeSampler(Sampler):
@@ -55,7 +54,8 @@ class SplitMergeSampler(Sampler):
         return {**counts, "sweeps": n_gibbs}
 
     def _move(self, state: State, n_moves: int, rng: np.random.Generator) -> dict[str, float]:
-        raise NotImplementedError
+        """Make so many moves; counts of them, and the `work` they took in items."""
+        raise NotImplementedError(f"{type(self).__name__} must define _move(state, n_moves, rng).")
 
     def _how_many(self, state: State) -> int:
         """Moves of this iteration; under "auto" about as many as cost one Gibbs sweep."""
@@ -84,15 +84,20 @@ class PairSampler(SplitMergeSampler):
     """Base class of samplers whose moves split one block or merge two."""
 
     def _plan(self, state: State) -> tuple[Any, Plan]:
-        raise NotImplementedError
+        """The law of the anchors, and how moves propose."""
+        raise NotImplementedError(f"{type(self).__name__} must define _plan(state).")
+
+    def _prepared(self, state: State) -> tuple[Work, Any, Plan]:
+        """Scratch space, the law of the anchors, and how moves propose."""
+        if "moves" not in state.scratch:
+            work = new_work(state.problem.likelihood, len(state.labels))
+            state.scratch["moves"] = (work, *self._plan(state))
+        return state.scratch["moves"]
 
     def _move(self, state: State, n_moves: int, rng: np.random.Generator) -> dict[str, float]:
-        if "plan" not in state.scratch:
-            state.scratch["plan"] = self._plan(state)
-            state.scratch["work"] = new_work(state.problem.likelihood, len(state.labels))
-        work: Work = state.scratch["work"]
+        work, law, plan = self._prepared(state)
         work.tally[:] = 0
-        state.repeat(moves, n_moves, work, *state.scratch["plan"], rng)
+        state.repeat(moves, n_moves, work, law, plan, rng)
         return dict(zip(TALLY, work.tally.tolist(), strict=True))
 
 

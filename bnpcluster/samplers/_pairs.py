@@ -68,6 +68,7 @@ class Work(NamedTuple):
     new: np.ndarray  # and slots that are blocks instead
     numbers: np.ndarray  # entries of old and of new, how many items are placed, a spare slot
     blocks: np.ndarray  # of the anchors that are being drawn
+    refinement: np.ndarray  # by item: a block of the partition that a launch follows
     centres: np.ndarray
     direction: np.ndarray
     tally: np.ndarray
@@ -85,6 +86,7 @@ def new_work(bound: Any, n_items: int, n_anchors: int = 2) -> Work:
         new=np.zeros(n_anchors, np.intp),
         numbers=np.zeros(4, np.intp),
         blocks=np.zeros(2, np.intp),
+        refinement=np.zeros(n_items, np.intp),
         centres=np.zeros((2, n_dims)),
         direction=np.zeros(n_dims),
         tally=np.zeros(len(TALLY), np.int64),

@@ -22,8 +22,14 @@ class Sampler(BaseEstimator):
     requires: tuple[str, ...] = ()
     """Names of operations in `bnpcluster._ops` that the likelihood must offer."""
 
-    couples_chains = False
-    """Whether chains must meet at fixed rounds because they learn from one another."""
+    @property
+    def learns_from(self) -> str | None:
+        """Which earlier states of all chains a move may see; None: chains have nothing to share.
+
+        ``"frozen"`` (of warm-up), ``"adaptive"`` (of all iterations so far) or ``"ensemble"`` (the
+        current states of the other chains).
+        """
+        return None
 
     @classmethod
     def examples(cls) -> list[Sampler]:

@@ -76,23 +76,33 @@ def candidates(problem, partition, i, own, u):
 
 
 @kernel(inline=True)
-def choose(problem, partition, i, u):
-    """The slot of item i, drawn from its full conditional by inversion of u; K: a new block."""
+def seen_by(problem, partition, own):
+    """Let log_prior be what an item of slot `own` sees in its absence; return own's former entry.
+
+    An item that is alone sees its slot as the empty one, whose number is K.
+    """
     log_v, log_w, log_prior = problem.log_v, problem.log_w, partition.log_prior
-    own, n_blocks = partition.labels[i], partition.n_blocks[0]
-    alone = own >= 0 and partition.sizes[own] == 1
-    others = n_blocks - 1 if alone else n_blocks
-    kept = 0.0
+    others, kept = partition.n_blocks[0], 0.0
     if own >= 0:
         m = partition.sizes[own]
+        others -= int(m == 1)
         kept = log_prior[own]
-        log_prior[own] = -math.inf if alone else log_w[m] - log_w[m - 1]
-    log_prior[n_blocks] = log_v[others + 1] - log_v[others] + log_w[1]
+        log_prior[own] = -math.inf if m == 1 else log_w[m] - log_w[m - 1]
+    log_prior[partition.n_blocks[0]] = log_v[others + 1] - log_v[others] + log_w[1]
+    return kept
+
+
+@kernel(inline=True)
+def choose(problem, partition, i, u):
+    """The slot of item i, drawn from its full conditional by inversion of u; K: a new block."""
+    own = partition.labels[i]
+    kept = seen_by(problem, partition, own)
     count = candidates(problem, partition, i, own, u)
     if own >= 0:
-        log_prior[own] = kept
+        partition.log_prior[own] = kept
     k = partition.slots[pick(partition.weights, count, u)] if count > 1 else partition.slots[0]
-    return own if alone and k == n_blocks else k
+    alone = own >= 0 and partition.sizes[own] == 1
+    return own if alone and k == partition.n_blocks[0] else k
 
 
 @kernel

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from bnpcluster._state import State
-from bnpcluster.samplers._anchors import Uniform
-from bnpcluster.samplers._launches import COIN
-from bnpcluster.samplers._moves import PairSampler, whole
+from bnpcluster.samplers._anchors import Given, Uniform
+from bnpcluster.samplers._archive import lesson
+from bnpcluster.samplers._launches import ARCHIVE, COIN
+from bnpcluster.samplers._moves import PairSampler, code, whole
 from bnpcluster.samplers._orders import RANDOM
-from bnpcluster.samplers._pairs import Plan
+from bnpcluster.samplers._pairs import TALLY, Plan
+
+LAUNCHES = {"random": COIN, "archive": ARCHIVE}
 
 
 class JainNeal(PairSampler):
@@ -30,6 +34,10 @@ class JainNeal(PairSampler):
         Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, found in warm-up.
     n_gibbs : int, default=1
         Gibbs sweeps per iteration; 0 gives the pure sampler.
+    launch : {"random", "archive"}, default="random"
+        ``"random"``: coins. ``"archive"``: the two rows are ones that two earlier states of the
+        chains disagree on, and rows that both states put with either of the two go with it; coins
+        decide on the others. The states are those of the second half of warm-up.
 
     Notes
     -----
@@ -39,6 +47,9 @@ class JainNeal(PairSampler):
     ----------
     Jain, S. and Neal, R. M. (2004). A split-merge Markov chain Monte Carlo procedure for the
     Dirichlet process mixture model. Journal of Computational and Graphical Statistics 13, 158-182.
+
+    Herlau, T., Morup, M., Teh, Y. W. and Schmidt, M. N. Adaptive reconfiguration moves for
+    Dirichlet mixtures. arXiv:1406.0071 (the launch from an archive).
 
     Examples
     --------
@@ -52,17 +63,47 @@ class JainNeal(PairSampler):
     2
     """
 
-    def __init__(self, *, n_restricted: Any = 5, n_moves: Any = 1, n_gibbs: int = 1):
+    def __init__(
+        self,
+        *,
+        n_restricted: Any = 5,
+        n_moves: Any = 1,
+        n_gibbs: int = 1,
+        launch: str = "random",
+    ):
         self.n_restricted = n_restricted
         self.n_moves = n_moves
         self.n_gibbs = n_gibbs
+        self.launch = launch
 
     @classmethod
     def examples(cls) -> list[JainNeal]:
-        """Moves alone, with scans, without an intermediate one, and the simple random split."""
-        scans = (5, 0, None)
-        return [cls(n_restricted=t, n_gibbs=0) for t in scans]
+        """Moves alone: with scans, without an intermediate one, none at all, and informed ones."""
+        plain = [cls(n_restricted=t, n_gibbs=0) for t in (5, 0, None)]
+        return [*plain, cls(n_restricted=1, n_gibbs=0, launch="archive")]
+
+    @property
+    def learns_from(self) -> str | None:
+        """Which states chains share; None if none."""
+        return "frozen" if code("launch", self.launch, LAUNCHES) == ARCHIVE else None
 
     def _plan(self, state: State) -> tuple[Any, Plan]:
         scans = -1 if self.n_restricted is None else whole("n_restricted", self.n_restricted, 0)
-        return Uniform(), Plan(RANDOM, np.array([COIN]), scans)
+        launch = code("launch", self.launch, LAUNCHES)
+        if launch == ARCHIVE and scans < 0:
+            raise ValueError("launch='archive' takes n_restricted=0 or more scans, not None.")
+        law = Given(np.zeros(2, np.intp)) if launch == ARCHIVE else Uniform()
+        return law, Plan(RANDOM, np.array([launch]), scans)
+
+    def _move(self, state: State, n_moves: int, rng: np.random.Generator) -> dict[str, float]:
+        if self.learns_from is None:
+            return super()._move(state, n_moves, rng)
+        counts: Counter = Counter(dict.fromkeys(TALLY, 0))
+        for _ in range(n_moves):
+            told = lesson(state, rng)
+            if told is not None:
+                work, law, _ = self._prepared(state)
+                law.anchors[:] = told.i, told.j
+                work.refinement[:] = told.refinement
+                counts.update(super()._move(state, 1, rng))
+        return dict(counts)

@@ -26,6 +26,7 @@ from tests.mutants.moves import MOVES
 from tests.mutants.outside import OUTSIDE
 from tests.mutants.particles import PARTICLES
 from tests.mutants.partition_priors import PARTITION_PRIORS
+from tests.mutants.reconfigure import RECONFIGURE
 from tests.mutants.relational import RELATIONAL
 from tests.mutants.split_merge import SPLIT_MERGE
 
@@ -33,6 +34,7 @@ MUTANTS = [
     *MOVES,
     *SPLIT_MERGE,
     *PARTICLES,
+    *RECONFIGURE,
     *BOOKKEEPING,
     *GAUSSIAN,
     *COLUMNS,

@@ -66,8 +66,6 @@ def _log_fixed(law, problem, partition, work, own, other):
 class Uncorrected(NamedTuple):
     """Balanced anchors with a planted bug: the move takes them for uniform ones."""
 
-    spare: int = 0
-
 
 draw_anchors.register(Uncorrected)(draw_anchors.find(Balanced))
 log_law.register(Uncorrected)(_log_fixed)
@@ -88,7 +86,7 @@ class Chain:
         if law is not None:
             work = new_work(self.state.problem.likelihood, len(target.X))
             plan = sampler._plan(self.state)[1]
-            self.state.scratch = {"plan": (law, plan), "work": work}
+            self.state.scratch = {"moves": (work, law, plan)}
 
     def put(self, partition):
         self.state.labels[self.absent :] = partition

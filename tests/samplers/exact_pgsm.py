@@ -20,8 +20,6 @@ from tests.samplers.exact_pairs import APART, COINS, LINE, Chain, Fixed, Target,
 class Uncorrected(NamedTuple):
     """Cluster-informed anchors with a planted bug: the move takes them for uniform ones."""
 
-    spare: int = 0
-
 
 draw_anchors.register(Uncorrected)(draw_anchors.find(Cluster))
 log_law.register(Uncorrected)(log_law.find(Uniform))

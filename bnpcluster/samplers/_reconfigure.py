@@ -1,0 +1,405 @@
+"""Adaptive reconfiguration: one move takes the blocks of two items apart and builds them anew.
+
+A move is told two items i and j, a partition r, and an order of the items, none of which depends on
+the state. With B_i and B_j the blocks of i and j in the state, U their union, c_i and c_j those
+members of B_i and B_j that r puts with i and j:
+
+1. c_i and c_j become two blocks if B_i = B_j, one if not; the other members of U are taken out.
+2. The parts into which r divides what was taken out are placed whole, the largest first, each in a
+   block or in a new one.
+3. Every other item is placed once more by itself, but for i, j and the first item of each part: one
+   of U anywhere, any other where i or j are or where it is, unless it is the last of its block
+   there and others have come (then it stays).
+
+Every choice has probability proportional to the target of what is placed so far. No partition is
+reached in two ways, so the probability T(z*|z) of the way that was taken is that of the outcome,
+and the move is accepted with probability min(1, q(z*) T(z|z*) / (q(z) T(z*|z))). T(z|z*) comes from
+a second pass, from z*, that is forced to end at z.
+
+The passes may use any weights as long as both use the same: `passing` is the problem with a prior
+that allows any number of blocks, where the target's own may not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import (
+    NEGLIGIBLE,
+    add,
+    clear,
+    log_marginal_pair,
+    log_marginal_union,
+    log_predictive,
+    log_predictive_without,
+    log_weights,
+    remove,
+    rename,
+)
+from bnpcluster._partition import displace, move, resize
+from bnpcluster._state import log_joint
+from bnpcluster.samplers._orders import heap_sort
+from bnpcluster.samplers.gibbs import seen_by
+
+REJECTED, ACCEPTED, NO_ROOM = range(3)
+ROOM = 4  # slots: one more block, the empty one after it, a part that is being placed, its union
+FULL = 1.0  # in place of a log probability: there was no room
+
+
+class Plan(NamedTuple):
+    """What a move is told; it must not depend on the state."""
+
+    anchors: np.ndarray  # i and j
+    refinement: np.ndarray  # r, with blocks numbered from 0
+    order: np.ndarray  # the items that are present
+    whole_parts: bool  # whether there is a second step
+
+
+class Work(NamedTuple):
+    """Scratch space with room for all items."""
+
+    start: np.ndarray  # labels before the move
+    end: np.ndarray  # and after the first pass
+    origin: np.ndarray  # slot of each item at the start of a pass
+    at_home: np.ndarray  # how many items of a slot have not left it
+    kin: np.ndarray  # the next item of the same part, or -1
+    heads: np.ndarray  # first item of each part
+    lengths: np.ndarray  # items of each part, by its first item; 0 for other items
+    first: np.ndarray  # by key of a part: its first item, or -1
+    last: np.ndarray  # and its last item so far
+    keys: np.ndarray  # what parts are sorted by
+    settled: np.ndarray  # by block of the goal: an item that is placed for good, or -1
+    outsider: np.ndarray  # by block of the goal: an item that is not of U, or -1
+    log_t: np.ndarray  # log probability of the choices so far
+
+
+def new_work(n_items: int) -> Work:
+    """Scratch space for moves of `n_items` items."""
+    by_key = {name: np.zeros(2 * n_items, np.intp) for name in ("first", "last")}
+    by_slot = {name: np.zeros(n_items + 2, np.intp) for name in ("at_home", "settled", "outsider")}
+    by_item = {
+        name: np.zeros(n_items, np.intp)
+        for name in ("start", "end", "origin", "kin", "heads", "lengths")
+    }
+    return Work(**by_key, **by_slot, **by_item, keys=np.zeros(n_items), log_t=np.zeros(1))
+
+
+@kernel
+def reconfigure(problem, passing, partition, plan, work, uniforms, log_u):
+    """Make one move: ACCEPTED or REJECTED; NO_ROOM: nothing has changed, enlarge and try again.
+
+    The uniforms are two for each item: for the parts, and for the items.
+    """
+    note(partition.labels, plan.order, work.start)
+    before = log_joint(problem, partition)
+    log_t = travel(passing, partition, plan, work, False, uniforms, -math.inf)
+    if log_t == FULL:
+        put(problem, partition, work.start)
+        return NO_ROOM
+    note(partition.labels, plan.order, work.end)
+    # The way back has a probability of at most one: it must exceed exp(floor).
+    floor = log_u - log_joint(problem, partition) + before + log_t
+    back = -math.inf
+    if floor < 0.0:
+        back = travel(passing, partition, plan, work, True, uniforms, floor)
+    if back == FULL:
+        put(problem, partition, work.start)
+        return NO_ROOM
+    accepted = back > floor
+    put(problem, partition, work.end if accepted else work.start)
+    return ACCEPTED if accepted else REJECTED
+
+
+@kernel
+def note(labels, items, out):
+    """Copy the labels of the items."""
+    for t in range(len(items)):
+        out[items[t]] = labels[items[t]]
+
+
+@kernel
+def put(problem, partition, labels):
+    """Make the partition that of `labels`, whose slots are compact."""
+    lik = problem.likelihood
+    for k in range(len(partition.sizes)):
+        clear(lik, k)
+    partition.sizes[:] = 0
+    partition.n_blocks[0] = 0
+    for t in range(len(problem.items)):
+        h = problem.items[t]
+        k = labels[h]
+        partition.labels[h] = k
+        add(lik, k, h)
+        partition.sizes[k] += 1
+        partition.n_blocks[0] = max(partition.n_blocks[0], k + 1)
+    for k in range(partition.n_blocks[0]):
+        resize(partition, problem.log_w, k, 0)
+
+
+@kernel
+def travel(problem, partition, plan, work, forced, uniforms, floor):
+    """Go through the steps of a move; return the log probability of the choices made.
+
+    A forced pass retraces work.start; it returns -inf if it cannot, or once it knows that the value
+    is not above `floor`.
+    """
+    labels, order, goal, log_t = partition.labels, plan.order, work.start, work.log_t
+    i, j = plan.anchors[0], plan.anchors[1]
+    splitting = labels[i] == labels[j]
+    b_i, b_j = labels[i], labels[j]
+    log_t[0] = 0.0
+    if forced and (goal[i] == goal[j]) == splitting:
+        return -math.inf
+    if forced:
+        set_goal(labels, order, work, b_i, b_j)
+        work.settled[goal[i]] = i
+        work.settled[goal[j]] = j
+    if not depart(problem, partition, plan, work):
+        return FULL
+    n_parts = list_parts(partition, plan, work, b_j) if plan.whole_parts else 0
+    for t in range(n_parts):
+        if partition.n_blocks[0] + ROOM > len(partition.sizes):
+            return FULL
+        place_part(problem, partition, work, work.heads[t], forced, uniforms[t])
+        if log_t[0] <= floor:
+            return -math.inf
+    for t in range(len(order)):
+        h = order[t]
+        if h == i or h == j or (plan.whole_parts and work.lengths[h] > 0):
+            continue
+        if partition.n_blocks[0] + ROOM > len(partition.sizes):
+            return FULL
+        u = uniforms[len(labels) + t]
+        if work.origin[h] == b_i or work.origin[h] == b_j:
+            place_member(problem, partition, work, h, forced, u)
+        else:
+            place_other(problem, partition, work, h, i, j, forced, u)
+        if log_t[0] <= floor:
+            return -math.inf
+    if forced and not arrived(partition, order, work):
+        return -math.inf
+    return log_t[0]
+
+
+@kernel
+def set_goal(labels, order, work, b_i, b_j):
+    """For each block of the goal, note an item that is not of U."""
+    goal = work.start
+    for t in range(len(order)):
+        work.settled[goal[order[t]]] = -1
+        work.outsider[goal[order[t]]] = -1
+    for t in range(len(order)):
+        h = order[t]
+        if labels[h] != b_i and labels[h] != b_j:
+            work.outsider[goal[h]] = h
+
+
+@kernel
+def arrived(partition, order, work):
+    """Whether the partition is the goal."""
+    labels, goal, n_blocks = partition.labels, work.start, 0
+    for t in range(len(order)):
+        h = order[t]
+        n_blocks = max(n_blocks, goal[h] + 1)
+        if labels[h] != labels[work.settled[goal[h]]]:
+            return False
+    return n_blocks == partition.n_blocks[0]
+
+
+@kernel
+def depart(problem, partition, plan, work):
+    """Step 1; False if there is no room to open a block."""
+    labels, sizes, r = partition.labels, partition.sizes, plan.refinement
+    i, j = plan.anchors[0], plan.anchors[1]
+    b_i, b_j = labels[i], labels[j]
+    if partition.n_blocks[0] + ROOM > len(sizes):
+        return False
+    for k in range(partition.n_blocks[0]):
+        work.at_home[k] = sizes[k]
+    note(labels, plan.order, work.origin)
+    for t in range(len(plan.order)):
+        h = plan.order[t]
+        own = work.origin[h]
+        with_i = own == b_i and r[h] == r[i]
+        with_j = own == b_j and r[h] == r[j]
+        if (own == b_i or own == b_j) and not with_i and not with_j:
+            displace(problem, partition, h)
+    if b_i == b_j:
+        move(problem, partition, j, partition.n_blocks[0])
+        i = j
+    for t in range(len(plan.order)):
+        h = plan.order[t]
+        if h != i and work.origin[h] == b_j and r[h] == r[j]:
+            move(problem, partition, h, labels[i])
+    return True
+
+
+@kernel
+def list_parts(partition, plan, work, b_j):
+    """List the parts of what was taken out, the largest first; return how many there are."""
+    labels, order, r = partition.labels, plan.order, plan.refinement
+    for t in range(len(order)):
+        h = order[t]
+        work.lengths[h] = 0
+        work.first[2 * r[h]] = -1
+        work.first[2 * r[h] + 1] = -1
+    count = 0
+    for t in range(len(order)):
+        h = order[t]
+        if labels[h] >= 0:
+            continue
+        key = 2 * r[h] + int(work.origin[h] == b_j)
+        work.kin[h] = -1
+        if work.first[key] < 0:
+            work.first[key] = h
+            work.heads[count] = h
+            count += 1
+        else:
+            work.kin[work.last[key]] = h
+        work.last[key] = h
+        work.lengths[work.first[key]] += 1
+    for t in range(count):
+        work.keys[t] = t - float(work.lengths[work.heads[t]]) * (len(order) + 1)
+    heap_sort(work.keys[:count], work.heads[:count])
+    return count
+
+
+@kernel
+def place_part(problem, partition, work, head, forced, u):
+    """Step 2 for the part that begins with item `head`."""
+    lik, labels, sizes, log_w = problem.likelihood, partition.labels, partition.sizes, problem.log_w
+    slots, weights, kin, m = partition.slots, partition.weights, work.kin, work.lengths[head]
+    n_blocks = partition.n_blocks[0]
+    part = n_blocks + 1  # slot n_blocks is the empty one
+    clear(lik, part)
+    h = head
+    while h >= 0:
+        add(lik, part, h)
+        labels[h] = part
+        h = kin[h]
+    for k in range(n_blocks):
+        gain = log_marginal_union(lik, k, part, part + 1, labels) - log_marginal_pair(lik, k, part)
+        slots[k] = k
+        weights[k] = log_w[sizes[k] + m] - log_w[sizes[k]] + problem.beta * gain
+    slots[n_blocks] = n_blocks
+    weights[n_blocks] = log_w[m] + problem.log_v[n_blocks + 1] - problem.log_v[n_blocks]
+    to = taken(partition, work, n_blocks + 1, destination(partition, work, head, forced), u)
+    if to < 0:
+        return
+    if to == n_blocks:
+        rename(lik, to, part)
+        partition.n_blocks[0] += 1
+    h = head
+    while h >= 0:
+        if to < n_blocks:
+            remove(lik, part, h)
+            add(lik, to, h)
+        labels[h] = to
+        h = kin[h]
+    resize(partition, log_w, to, m)
+    settle(work, head, forced)
+
+
+@kernel
+def place_member(problem, partition, work, h, forced, u):
+    """Step 3 for an item of U."""
+    own, n_blocks = partition.labels[h], partition.n_blocks[0]
+    alone = own >= 0 and partition.sizes[own] == 1
+    kept = seen_by(problem, partition, own)
+    count = log_weights(problem.likelihood, h, own, problem.beta, NEGLIGIBLE, partition)
+    if own >= 0:
+        partition.log_prior[own] = kept
+    to = taken(partition, work, count, destination(partition, work, h, forced), u)
+    if to >= 0:
+        to = own if alone and to == n_blocks else to
+        if to != own:
+            move(problem, partition, h, to)
+        settle(work, h, forced)
+
+
+@kernel
+def place_other(problem, partition, work, h, i, j, forced, u):
+    """Step 3 for an item that is not of U."""
+    lik, labels, sizes, log_w = problem.likelihood, partition.labels, partition.sizes, problem.log_w
+    slots, weights, goal, own = partition.slots, partition.weights, work.start, labels[h]
+    m, home, n_blocks = sizes[own], work.origin[h], partition.n_blocks[0]
+    to = own
+    if m == 1 or work.at_home[home] > 1:
+        slots[0] = own
+        weights[0] = log_w[m] - log_w[m - 1] if m > 1 else log_w[1]
+        weights[0] += problem.beta * log_predictive_without(lik, own, h)
+        if m == 1:
+            weights[0] += problem.log_v[n_blocks] - problem.log_v[n_blocks - 1]
+        count = 1
+        for a in range(2):
+            k = labels[i] if a == 0 else labels[j]
+            if a == 0 or k != labels[i]:
+                slots[count] = k
+                weights[count] = partition.log_prior[k] + problem.beta * log_predictive(lik, k, h)
+                count += 1
+        wanted = -1
+        if forced:
+            wanted = own
+            if goal[h] == goal[i]:
+                wanted = labels[i]
+            elif goal[h] == goal[j]:
+                wanted = labels[j]
+        to = taken(partition, work, count, wanted, u)
+    elif forced and (goal[h] == goal[i] or goal[h] == goal[j]):
+        work.log_t[0] = -math.inf
+    if to >= 0:
+        if to != own:
+            work.at_home[home] -= 1
+            move(problem, partition, h, to)
+        settle(work, h, forced)
+
+
+@kernel
+def destination(partition, work, h, forced):
+    """The slot that a forced pass wants for an item of U or the part it begins; -1: any."""
+    if not forced:
+        return -1
+    block = work.start[h]
+    guide = work.settled[block] if work.settled[block] >= 0 else work.outsider[block]
+    return partition.labels[guide] if guide >= 0 else partition.n_blocks[0]
+
+
+@kernel(inline=True)
+def settle(work, h, forced):
+    """In a forced pass, item h has come to the place where its block of the goal arises."""
+    if forced:
+        work.settled[work.start[h]] = h
+
+
+@kernel
+def taken(partition, work, count, wanted, u):
+    """The slot taken among the first `count` listed: the wanted one, or if -1 one drawn by u.
+
+    Its log probability is added to work.log_t: -inf, and -1 is returned, if it is not listed.
+    """
+    slots, weights = partition.slots, partition.weights
+    top, total = -math.inf, 0.0
+    for c in range(count):
+        top = max(top, weights[c])
+    for c in range(count):
+        weights[c] = math.exp(weights[c] - top)
+        total += weights[c]
+    chosen, rest = -1, u * total
+    for c in range(count):
+        if wanted < 0:
+            if weights[c] > 0.0:
+                chosen = c
+            rest -= weights[c]
+            if rest < 0.0:
+                break
+        elif slots[c] == wanted:
+            chosen = c
+    if chosen < 0 or weights[chosen] == 0.0:
+        work.log_t[0] = -math.inf
+        return -1
+    work.log_t[0] += math.log(weights[chosen] / total)
+    return slots[chosen]

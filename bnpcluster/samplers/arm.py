@@ -1,0 +1,146 @@
+"""Adaptive reconfiguration moves: chains learn from one another what may belong together."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bnpcluster._state import State, Stopped
+from bnpcluster.samplers._archive import lesson
+from bnpcluster.samplers._moves import code, whole
+from bnpcluster.samplers._reconfigure import ACCEPTED, NO_ROOM, Plan, new_work, reconfigure
+from bnpcluster.samplers.base import Sampler
+from bnpcluster.samplers.gibbs import Gibbs, sweep
+
+VARIANTS = ("full", "singletons", "simple")
+ARCHIVES = ("frozen", "adaptive", "ensemble")
+
+
+class ARM(Sampler):
+    """Adaptive reconfiguration moves: blocks that chains disagree on are taken apart and rebuilt.
+
+    The chains of a fit keep an archive of their earlier states. A move takes two of those, and two
+    rows that are together in one and apart in the other. It takes the clusters of both rows apart
+    into the parts that both earlier states agree on, places these parts whole, and then row by row
+    lets all others join or leave. It is accepted with the exact Metropolis-Hastings ratio, after a
+    second pass that goes the same way back.
+
+    Parameters
+    ----------
+    n_moves : int, default=1
+        Moves per iteration. One costs several Gibbs sweeps.
+    n_gibbs : int, default=1
+        Gibbs sweeps per iteration. With 0 not every partition can be reached from every other.
+    variant : {"full", "singletons", "simple"}, default="full"
+        ``"full"`` moves parts, then rows (ARM); ``"singletons"`` moves rows only (sARM);
+        ``"simple"`` draws the two rows at random and needs no archive (sRM).
+    archive : {"frozen", "adaptive", "ensemble"}, default="frozen"
+        ``"frozen"``: states of the second half of warm-up, fixed from its end on; the draws are
+        those of an exact sampler. ``"adaptive"``: states of the second half of all iterations so
+        far, as in the paper; exact only in the limit. ``"ensemble"``: the current states of the
+        other chains, with the chains moving one at a time; exact, with three chains or more.
+
+    Notes
+    -----
+    Serves every prior, also with a bounded number of clusters, and every likelihood, also one that
+    does not factorise over clusters. Chains meet every 10 iterations to share what they have seen;
+    in between they run in parallel, except under ``"ensemble"``.
+
+    References
+    ----------
+    Herlau, T., Morup, M., Teh, Y. W. and Schmidt, M. N. Adaptive reconfiguration moves for
+    Dirichlet mixtures. arXiv:1406.0071.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster import DPMixture
+    >>> from bnpcluster.samplers import ARM
+    >>> X = np.concatenate([np.full((9, 1), -3.0), np.full((9, 1), 3.0)])
+    >>> X += np.random.default_rng(0).normal(scale=0.3, size=X.shape)
+    >>> model = DPMixture(sampler=ARM(n_moves=2), n_draws=200, random_state=0).fit(X)
+    >>> model.n_clusters_
+    2
+    """
+
+    requires = (
+        *Gibbs.requires,
+        "log_predictive",
+        "log_predictive_without",
+        "log_marginal_pair",
+        "log_marginal_union",
+        "log_likelihood",
+    )
+
+    def __init__(
+        self, *, n_moves: int = 1, n_gibbs: int = 1, variant: str = "full", archive: str = "frozen"
+    ):
+        self.n_moves = n_moves
+        self.n_gibbs = n_gibbs
+        self.variant = variant
+        self.archive = archive
+
+    @classmethod
+    def examples(cls) -> list[ARM]:
+        """Moves alone, in all variants."""
+        return [cls(variant=variant, n_gibbs=0) for variant in VARIANTS]
+
+    @property
+    def learns_from(self) -> str | None:
+        """Which states chains share; None if none."""
+        code("archive", self.archive, dict.fromkeys(ARCHIVES))
+        return None if self.variant == "simple" else self.archive
+
+    def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
+        """One iteration."""
+        code("variant", self.variant, dict.fromkeys(VARIANTS))
+        n_gibbs = whole("n_gibbs", self.n_gibbs, 0)
+        tried = accepted = 0
+        for _ in range(whole("n_moves", self.n_moves, 0)):
+            plan = self._plan(state, rng)
+            if plan is not None:
+                tried += 1
+                accepted += self._move(state, plan, rng)
+        for _ in range(n_gibbs):
+            state.visit(sweep, rng)
+        return {"moves": tried, "moves_accepted": accepted, "sweeps": n_gibbs}
+
+    def _plan(self, state: State, rng: np.random.Generator) -> Plan | None:
+        """Two items and a refinement, drawn without a look at the state."""
+        order, n = rng.permutation(state.problem.items), len(state.labels)
+        if len(order) < 2:
+            return None
+        if self.variant == "simple":
+            return Plan(order[:2].copy(), np.arange(n), rng.permutation(order), False)
+        told = lesson(state, rng)
+        if told is None:
+            return None
+        return Plan(np.array([told.i, told.j]), told.refinement, order, self.variant == "full")
+
+    def _move(self, state: State, plan: Plan, rng: np.random.Generator) -> bool:
+        """One move; whether it was accepted."""
+        n = len(state.labels)
+        if "work" not in state.scratch:
+            state.scratch["work"] = new_work(n)
+        uniforms, log_u = rng.random(2 * n), -rng.standard_exponential()
+        while True:
+            if state.should_stop():
+                raise Stopped
+            problem = state.problem
+            passing = problem._replace(log_v=unbounded(problem.log_v))
+            work = state.scratch["work"]
+            outcome = reconfigure(problem, passing, state.partition, plan, work, uniforms, log_u)
+            if outcome != NO_ROOM:
+                return bool(outcome == ACCEPTED)
+            state.enlarge()
+
+
+def unbounded(log_v: np.ndarray) -> np.ndarray:
+    """The table of a prior, continued by factors of 1/10 where it allows no more blocks.
+
+    On its way a move may need more blocks than the prior allows.
+    """
+    k = np.arange(len(log_v))
+    most = k[np.isfinite(log_v)].max()
+    return np.where(k > most, log_v[most] - (k - most) * math.log(10.0), log_v)
