@@ -38,8 +38,9 @@ class InfiniteRelationalModel(Sampled):
     directed : bool, default=False
         Whether ``A[i, j]``, a link from i to j, may differ from ``A[j, i]``.
     sampler : str or Sampler, default="gibbs"
-        ``"gibbs"``, ``"jain_neal"`` or ``"sams"``, or such an object from `bnpcluster.samplers`.
-        Others need clusters that are independent of one another, and are refused.
+        ``"gibbs"``, ``"jain_neal"``, ``"sams"`` or ``"arm"``, or such an object from
+        `bnpcluster.samplers`. Others need clusters that are independent of one another, and are
+        refused.
     {lengths}
     init : str or array of int, default="auto"
         Where chains start: ``"one"`` (a single cluster), ``"singletons"``, ``"prior"`` (a draw from

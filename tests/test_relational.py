@@ -196,7 +196,7 @@ def test_auto_starts_differ_between_chains():
     assert min(labels.max() for labels in found) > 3
 
 
-@pytest.mark.parametrize("sampler", ["jain_neal", "sams", Gibbs(), SAMS(anchors="balanced")])
+@pytest.mark.parametrize("sampler", ["jain_neal", "sams", "arm", Gibbs(), SAMS(anchors="balanced")])
 def test_samplers_that_serve(sampler):
     A, groups, _, _ = planted(30)
     model = InfiniteRelationalModel(sampler=sampler, **QUICK).fit(A)
@@ -205,7 +205,7 @@ def test_samplers_that_serve(sampler):
 
 @pytest.mark.parametrize("sampler", ["split_merge", "pgsm"])
 def test_samplers_that_do_not_serve_name_those_that_do(sampler):
-    message = r"those of a network are not: use 'gibbs', 'jain_neal'.*'sams'"
+    message = r"those of a network are not: use 'gibbs', 'jain_neal', 'sams' or 'arm'"
     with pytest.raises(TypeError, match=message):
         InfiniteRelationalModel(sampler=sampler).fit(planted(10)[0])
 
