@@ -196,7 +196,7 @@ def test_auto_starts_differ_between_chains():
     assert min(labels.max() for labels in found) > 3
 
 
-@pytest.mark.parametrize("sampler", ["jain_neal", "sams", Gibbs(), SAMS(anchors="balanced")])
+@pytest.mark.parametrize("sampler", ["jain_neal", "sams", "arm", Gibbs(), SAMS(anchors="balanced")])
 def test_samplers_that_serve(sampler):
     A, groups, _, _ = planted(30)
     model = InfiniteRelationalModel(sampler=sampler, **QUICK).fit(A)

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from mpmath import mp, workdps
-from scipy.sparse import coo_matrix, csr_array
 from scipy.special import betaln, logsumexp
 from sklearn.base import clone
 
@@ -19,6 +18,7 @@ from bnpcluster.likelihoods._block_pairs import log_beta, log_gamma_ratio
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers.gibbs import sweep
 from bnpcluster.testing import all_partitions, exact_posterior
+from tests.likelihoods.networks import FIGURE_3, network
 from tests.samplers.relational import BruteForceRelational
 
 JITTED = hasattr(sweep, "py_func")
@@ -30,19 +30,6 @@ EXAMPLES = [
         strict=True,
     )
 ]
-FIGURE_3 = np.zeros((4, 4))
-for one, other in [(0, 1), (0, 2), (0, 3), (2, 3)]:
-    FIGURE_3[one, other] = FIGURE_3[other, one] = 1.0
-
-
-def network(n, directed, gaps, seed=0, p=0.3):
-    """A random 0/1 matrix, with some unobserved pairs if asked."""
-    rng = np.random.default_rng(seed)
-    A = (rng.random((n, n)) < p).astype(float)
-    if gaps:
-        A[rng.random((n, n)) < 0.2] = np.nan
-    np.fill_diagonal(A, 0.0)
-    return A if directed else np.triu(A) + np.triu(A).T
 
 
 def factors(likelihood, A, labels):
@@ -133,7 +120,7 @@ def test_every_operation_by_hand(likelihood, A):
     """Whatever was done before, the vertex at hand being in the slot, in another one or in none."""
     rng = np.random.default_rng(0)
     bound, labels, out = likelihood.bind(A, 8), np.full(6, -1), np.zeros(5)
-    for step in range(300 if JITTED else 60):
+    for step in range(300 if JITTED else 120):
         i, k = rng.integers(6), rng.integers(8)
         if labels[i] >= 0:
             (ops.remove, ops.withdraw)[step % 2](bound, labels[i], i)
@@ -141,8 +128,8 @@ def test_every_operation_by_hand(likelihood, A):
         if rng.random() < 0.8:
             (ops.add, ops.restore)[step % 2](bound, k, i)
             labels[i] = k
-        if step % 5 == 0:
-            to = int(np.setdiff1d(np.arange(8), labels)[0])
+        if step % 3 == 0:
+            to = int(rng.choice(np.setdiff1d(np.arange(8), labels)))
             ops.rename(bound, to, k)
             labels[labels == k] = to
         if step % 17 == 0:
@@ -343,24 +330,6 @@ def test_where_tables_end(directed, monkeypatch):
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_sparse_equals_dense(directed):
-    likelihood, A = Relational(directed=directed), network(9, directed, True)
-    bounds = [likelihood.bind(form) for form in (A, csr_array(A), coo_matrix(A))]
-    for bound in bounds[1:]:
-        for name in ("start", "ends", "gap_start", "gap_ends"):
-            np.testing.assert_array_equal(getattr(bound, name), getattr(bounds[0], name))
-
-
-def test_the_matrix_is_left_alone():
-    for A in (network(6, False, True), csr_array(network(6, False, True))):
-        before = A.copy()
-        Relational().bind(A)
-        Relational().features(A)
-        same = (A.data, before.data) if isinstance(A, csr_array) else (A, before)
-        np.testing.assert_array_equal(*same)
-
-
-@pytest.mark.parametrize("directed", [False, True])
 def test_features_tell_groups_apart(directed):
     labels = np.arange(60) % 3
     rng = np.random.default_rng(0)
@@ -372,31 +341,6 @@ def test_features_tell_groups_apart(directed):
     centres = np.array([features[labels == k].mean(axis=0) for k in range(3)])
     nearest = np.linalg.norm(features[:, None] - centres, axis=2).argmin(axis=1)
     np.testing.assert_array_equal(nearest, labels)
-
-
-def edited(*entries, n=4):
-    A = np.zeros((n, n))
-    for i, j, value in entries:
-        A[i, j] = value
-    return A
-
-
-@pytest.mark.parametrize(
-    ("A", "message"),
-    [
-        (np.zeros((3, 4)), r"square adjacency matrix, got shape \(3, 4\)"),
-        (np.zeros(3), "square adjacency matrix"),
-        (edited((0, 1, 2.5), (1, 0, 2.5)), r"A\[0, 1\] is 2.5: threshold"),
-        (edited((0, 1, np.inf)), r"A\[0, 1\] is inf"),
-        (edited((2, 2, 1.0)), "links vertex 2 to itself.*diagonal to zero"),
-        (edited((0, 1, 1.0)), r"A\[0, 1\] is 1, A\[1, 0\] is 0\): use directed=True"),
-        (edited((1, 3, np.nan), (3, 1, 1.0)), r"A\[1, 3\] is NaN, A\[3, 1\] is 1"),
-    ],
-)
-def test_bad_matrices_get_one_sentence(A, message):
-    for form in (A, csr_array(A)) if A.ndim == 2 else (A,):
-        with pytest.raises(ValueError, match=message):
-            Relational().bind(form)
 
 
 @pytest.mark.parametrize(
@@ -411,12 +355,6 @@ def test_bad_matrices_get_one_sentence(A, message):
 def test_bad_parameters_get_one_sentence(parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         Relational(**parameters).bind(FIGURE_3)
-
-
-def test_a_diagonal_of_zeros_or_nan_means_nothing():
-    A = FIGURE_3.copy()
-    np.fill_diagonal(A, np.nan)
-    assert len(Relational().bind(A).gap_ends) == 0
 
 
 def test_clone_and_repr():

@@ -23,6 +23,7 @@ from tests.mutants.columns import COLUMNS
 from tests.mutants.discrete import DISCRETE
 from tests.mutants.gaussian import GAUSSIAN
 from tests.mutants.moves import MOVES
+from tests.mutants.networks import NETWORKS
 from tests.mutants.outside import OUTSIDE
 from tests.mutants.particles import PARTICLES
 from tests.mutants.partition_priors import PARTITION_PRIORS
@@ -42,6 +43,7 @@ MUTANTS = [
     *OUTSIDE,
     *PARTITION_PRIORS,
     *RELATIONAL,
+    *NETWORKS,
 ]
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOMES = {0: "SURVIVED", 1: "caught"}  # by pytest's exit status

@@ -5,7 +5,7 @@ import pytest
 
 from bnpcluster.likelihoods import Relational
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
-from bnpcluster.samplers import SAMS, Gibbs, JainNeal
+from bnpcluster.samplers import ARM, SAMS, Gibbs, JainNeal
 from bnpcluster.samplers.gibbs import sweep
 from bnpcluster.testing import check_sampler
 from tests.samplers.proofs import run_as_plain_python
@@ -25,6 +25,8 @@ SAMPLERS = [
     pytest.param(JainNeal(n_restricted=None, n_gibbs=1), id="jain_neal-mixed"),
     pytest.param(SAMS(n_moves=1, n_gibbs=0), id="sams"),
     pytest.param(SAMS(anchors="balanced", order="decisive", n_moves=2), id="sams-balanced"),
+    pytest.param(ARM(n_gibbs=0), id="arm"),
+    pytest.param(ARM(variant="simple", n_gibbs=0), id="arm-simple"),
 ]
 
 
