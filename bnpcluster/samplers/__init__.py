@@ -6,6 +6,7 @@ from bnpcluster.samplers.jain_neal import JainNeal
 from bnpcluster.samplers.pgsm import PGSM
 from bnpcluster.samplers.sams import SAMS
 from bnpcluster.samplers.split_merge import SplitMerge
+from bnpcluster.samplers.urn_smc import UrnSMC
 
 SAMPLERS: dict[str, type[Sampler]] = {
     "split_merge": SplitMerge,
@@ -13,7 +14,8 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "jain_neal": JainNeal,
     "sams": SAMS,
     "pgsm": PGSM,
+    "urn_smc": UrnSMC,
 }
 """Names for `sampler=`, in the order they are listed to users."""
 
-__all__ = ["PGSM", "SAMPLERS", "SAMS", "Gibbs", "JainNeal", "Sampler", "SplitMerge"]
+__all__ = ["PGSM", "SAMPLERS", "SAMS", "Gibbs", "JainNeal", "Sampler", "SplitMerge", "UrnSMC"]

@@ -22,6 +22,9 @@ class Sampler(BaseEstimator):
     requires: tuple[str, ...] = ()
     """Names of operations in `bnpcluster._ops` that the likelihood must offer."""
 
+    weighted = False
+    """Whether its draws are weighted particles instead of the states of a chain."""
+
     couples_chains = False
     """Whether chains must meet at fixed rounds because they learn from one another."""
 
