@@ -7,6 +7,7 @@
 `MFMMixture`              mixture of finite mixtures
 `FiniteDirichletMixture`  mixture with a fixed number of components
 `BNPMixture`              mixture with any prior on partitions
+`bayes_factor`            log Bayes factor of two models fitted with particles
 `bnpcluster.likelihoods`  the law of the data within a cluster
 `bnpcluster.priors`       priors on partitions
 `bnpcluster.samplers`     how the posterior is sampled
@@ -22,6 +23,7 @@ try:
 except PackageNotFoundError:  # a source tree that was not installed
     __version__ = "0.0.0"
 
+from bnpcluster.evidence import bayes_factor
 from bnpcluster.mixtures import (
     BNPMixture,
     DPMixture,
@@ -39,4 +41,5 @@ __all__ = [
     "NGGMixture",
     "PitmanYorMixture",
     "__version__",
+    "bayes_factor",
 ]

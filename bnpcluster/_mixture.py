@@ -13,10 +13,11 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import bnpcluster
-from bnpcluster import _resolve
+from bnpcluster import _resolve, _smc_fit
 from bnpcluster._checkpoint import Checkpoint, frozen, thawed
 from bnpcluster._jit import digest_of_package
 from bnpcluster._report import Report
@@ -36,12 +37,20 @@ from bnpcluster.likelihoods import LIKELIHOODS, Likelihood
 from bnpcluster.posterior import LazyCoclustering, Posterior
 from bnpcluster.prediction import Fitted, Prediction, predict, sample, urn_weights
 from bnpcluster.priors import Prior
-from bnpcluster.samplers import SAMPLERS, Sampler
+from bnpcluster.samplers import SAMPLERS, ParticleSampler, Sampler
 from bnpcluster.samplers.base import check_operations
 
 ROUNDS = 20  # how often chains meet in a fit, for progress, interrupts and checkpoints
 NOT_IDENTITY = ("n_jobs", "verbose", "checkpoint", "max_time", "warm_start", "point_estimate")
 ESTIMATES = ("vi", "binder", "map")
+
+
+def _takes_rows(model: Any) -> bool:
+    """Whether the sampler can take further rows; the reason if not."""
+    sampler = SAMPLERS.get(model.sampler) if isinstance(model.sampler, str) else model.sampler
+    if getattr(sampler, "weighted", False):
+        return True
+    raise AttributeError("partial_fit needs a sampler with particles, such as sampler='urn_smc'.")
 
 
 class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -68,6 +77,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         """
         X = self._checked(X, reset=True)
         likelihood, prior, sampler = self._components()
+        if isinstance(sampler, ParticleSampler):
+            return _smc_fit.fit(self, X, likelihood, prior, sampler)
         schedule = Schedule(
             _resolve.count("n_draws", self.n_draws, 1),
             _resolve.count("n_warmup", self.n_warmup, 0),
@@ -86,6 +97,26 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         self._likelihood, self._fitted_prior, self._sampler = likelihood, prior, sampler
         return self._finish(chains, interrupted)
 
+    @available_if(_takes_rows)
+    def partial_fit(self, X: Any, y: Any = None) -> Mixture:
+        """Let the particles take further rows; the first call is a `fit`.
+
+        The result has the same law as a fit of all rows at once, with the hyper-parameters that
+        "auto" stood for at the first batch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        if not getattr(self, "_runs", None):
+            return self.fit(X)
+        return _smc_fit.extend(self, self._checked(X, reset=False))
+
     def continue_fit(self, n_draws: int) -> Mixture:
         """Append `n_draws` draws per chain to the posterior, from where the chains stopped.
 
@@ -102,6 +133,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         self
         """
         check_is_fitted(self)
+        if isinstance(self._sampler, ParticleSampler):
+            raise ValueError("Particles make one pass: raise n_particles instead of continuing.")
         prior, old = self._fitted_prior, self.posterior_
         more = _resolve.count("n_draws", n_draws, 1)
         chains = [thawed(arrays, prior) for arrays in self._last]
@@ -232,6 +265,16 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         self.posterior_ = _posterior(chains, old)
         self._log_urn = urn_weights(self._fitted_prior, self.posterior_)
         self._last = [frozen(chain) for chain in chains]
+        self._runs: list = []
+        for name in _smc_fit.EVIDENCE:
+            self.__dict__.pop(name, None)
+        self.n_iter_ = max(chain.iteration for chain in chains)
+        self.sampler_stats_ = stats(chains)
+        self.diagnostics_ = diagnose(self.posterior_)
+        return self._summarise(interrupted)
+
+    def _summarise(self, interrupted: bool) -> Mixture:
+        """Set what follows from the posterior and its diagnostics."""
         try:
             labels = self.posterior_.point_estimate(self.point_estimate)
         except KeyboardInterrupt:  # the draws are worth more than the search
@@ -240,10 +283,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.n_clusters_posterior_ = self.posterior_.n_clusters_pmf()
         self.coclustering_ = LazyCoclustering(self.posterior_)
-        self.n_iter_ = max(chain.iteration for chain in chains)
         self.interrupted_ = interrupted
-        self.sampler_stats_ = stats(chains)
-        self.diagnostics_ = diagnose(self.posterior_)
         self.converged_ = self.diagnostics_.converged
         if self.converged_ is False:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)

@@ -1,5 +1,6 @@
 """Samplers of the posterior of a partition, exchangeable behind one word."""
 
+from bnpcluster.samplers._smc import ParticleSampler, Run
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.gibbs import Gibbs
 from bnpcluster.samplers.jain_neal import JainNeal
@@ -18,4 +19,15 @@ SAMPLERS: dict[str, type[Sampler]] = {
 }
 """Names for `sampler=`, in the order they are listed to users."""
 
-__all__ = ["PGSM", "SAMPLERS", "SAMS", "Gibbs", "JainNeal", "Sampler", "SplitMerge", "UrnSMC"]
+__all__ = [
+    "PGSM",
+    "SAMPLERS",
+    "SAMS",
+    "Gibbs",
+    "JainNeal",
+    "ParticleSampler",
+    "Run",
+    "Sampler",
+    "SplitMerge",
+    "UrnSMC",
+]

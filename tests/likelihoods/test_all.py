@@ -96,3 +96,24 @@ def test_statistics_do_not_drift(likelihood, X):
         exact = [ops.log_marginal(again, same)]
         exact += [ops.log_predictive(again, same, j) for j in range(40)]
         np.testing.assert_allclose(moved, exact, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(("likelihood", "X"), EXAMPLES)
+def test_a_frozen_likelihood_is_the_one_it_was(likelihood, X):
+    """Of its own data; and other rows do not change it any more."""
+    X = np.asarray(X, float)
+    frozen = likelihood.frozen(X)
+    more = np.vstack([X, X[:3]])
+    assert "auto" not in map(str, frozen.get_params().values())
+    for law, rows in ((likelihood, X), (frozen, X), (frozen, more)):
+        bound = law.bind(rows, 8)
+        ops.clear(bound, 0)
+        value = sum(_placed(bound, i) for i in range(len(X)))
+        expected = value if law is likelihood else expected
+        assert value == pytest.approx(expected, rel=1e-9)
+
+
+def _placed(bound, i):
+    value = ops.log_predictive(bound, 0, i)
+    ops.add(bound, 0, i)
+    return value
