@@ -21,6 +21,7 @@ from bnpcluster import _resolve, _smc_fit
 from bnpcluster._checkpoint import Checkpoint, frozen, thawed
 from bnpcluster._jit import digest_of_package
 from bnpcluster._report import Report
+from bnpcluster._smc_diagnostics import RunDiagnostics
 from bnpcluster._starts import STARTS, starts
 from bnpcluster.chains import (
     BOUNDARY,
@@ -32,7 +33,7 @@ from bnpcluster.chains import (
     stats,
     warm_up_kernels,
 )
-from bnpcluster.diagnostics import diagnose
+from bnpcluster.diagnostics import Diagnostics, diagnose
 from bnpcluster.likelihoods import LIKELIHOODS, Likelihood
 from bnpcluster.posterior import LazyCoclustering, Posterior
 from bnpcluster.prediction import Fitted, Prediction, predict, sample, urn_weights
@@ -55,6 +56,8 @@ def _takes_rows(model: Any) -> bool:
 
 class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Base class of the mixtures. A subclass has a constructor and a method `_prior`."""
+
+    diagnostics_: Diagnostics | RunDiagnostics
 
     def _store(self, parameters: dict[str, Any]) -> None:
         """Store constructor arguments untouched, as every scikit-learn constructor does."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bnpcluster._smc_diagnostics import RunDiagnostics
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.prediction import predict
 
@@ -29,7 +30,7 @@ class Report(NamedTuple):
     """
 
     found: dict[str, str]
-    diagnostics: Diagnostics
+    diagnostics: Diagnostics | RunDiagnostics
 
     @classmethod
     def of(cls, model: Mixture) -> Report:

@@ -14,7 +14,7 @@ RANKS = [
     {"_ops"},
     {"_partition"},
     {"_state", "_draws"},
-    {"_population"},
+    {"_population", "_stable"},
     {"_search"},
     {"priors", "likelihoods", "samplers", "partitions"},
     {"posterior", "chains", "_starts"},

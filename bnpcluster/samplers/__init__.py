@@ -1,6 +1,7 @@
 """Samplers of the posterior of a partition, exchangeable behind one word."""
 
 from bnpcluster.samplers._smc import ParticleSampler, Run
+from bnpcluster.samplers.auxiliary_smc import AuxiliarySMC
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.gibbs import Gibbs
 from bnpcluster.samplers.jain_neal import JainNeal
@@ -16,6 +17,7 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "sams": SAMS,
     "pgsm": PGSM,
     "urn_smc": UrnSMC,
+    "auxiliary_smc": AuxiliarySMC,
 }
 """Names for `sampler=`, in the order they are listed to users."""
 
@@ -23,6 +25,7 @@ __all__ = [
     "PGSM",
     "SAMPLERS",
     "SAMS",
+    "AuxiliarySMC",
     "Gibbs",
     "JainNeal",
     "ParticleSampler",

@@ -343,8 +343,9 @@ def shares(log_weight: np.ndarray) -> np.ndarray:
 
 
 def relative_variance(log_weight: np.ndarray, origin: np.ndarray, n_resampled: int) -> float:
-    """Relative variance of a run's evidence, from the shares of the lines of descent (Lee and
-    Whiteley 2018). It needs particles enough for several lines to survive; if one does, it is 1.
+    """Relative variance of a run's evidence, from the shares of its lines of descent.
+
+    The estimator of Lee and Whiteley (2018). If a single line survives it says 1, which is no news.
     """
     n = len(log_weight)
     if n == 1:

@@ -79,7 +79,7 @@ def urn(prior: Any, start: int, stop: int, k_max: int) -> Urn:
         for then in (log_v[1:, :-1], log_v[1:, 1:])
     ]
     if start == 0:  # the first item opens a block
-        ratios = [np.vstack([np.full((1, k_max), value), r]) for value, r in zip((0, 1), ratios)]
+        ratios = [np.vstack([np.full(k_max, value), r]) for value, r in enumerate(ratios)]
     return Urn(float(prior.sigma_now), *ratios)
 
 
