@@ -100,9 +100,9 @@ def label_type(n_items: int) -> Any:
     return np.uint16 if n_items < 2**16 else np.int32
 
 
-def enlarged(lik: Any, population: Population) -> tuple[Any, Population]:
+def enlarged(lik: Any, population: Population, further: int) -> tuple[Any, Population]:
     """The same population with twice the room, of the kinds of room that are scarce."""
-    if scarce(population, 0):
+    if scarce(population, further):
         capacity = 2 * len(population.holders)
         lik, population = grown_bound(lik, capacity), grown_bound(population, capacity)
     if crowded(population):

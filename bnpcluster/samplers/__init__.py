@@ -1,6 +1,7 @@
 """Samplers of the posterior of a partition, exchangeable behind one word."""
 
 from bnpcluster.samplers._smc import ParticleSampler, Run
+from bnpcluster.samplers.annealed_smc import AnnealedSMC
 from bnpcluster.samplers.auxiliary_smc import AuxiliarySMC
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.gibbs import Gibbs
@@ -17,6 +18,7 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "sams": SAMS,
     "pgsm": PGSM,
     "urn_smc": UrnSMC,
+    "annealed_smc": AnnealedSMC,
     "auxiliary_smc": AuxiliarySMC,
 }
 """Names for `sampler=`, in the order they are listed to users."""
@@ -25,6 +27,7 @@ __all__ = [
     "PGSM",
     "SAMPLERS",
     "SAMS",
+    "AnnealedSMC",
     "AuxiliarySMC",
     "Gibbs",
     "JainNeal",

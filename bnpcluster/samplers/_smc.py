@@ -263,9 +263,9 @@ class Filter:
         """The law for items start .. stop-1, with tables for `room` blocks."""
         raise NotImplementedError
 
-    def enlarge(self) -> None:
-        """Double the room that is scarce."""
-        self.lik, self.population = enlarged(self.lik, self.population)
+    def enlarge(self, further: int = 0) -> None:
+        """Double the room that is scarce, or would be with so many further slots."""
+        self.lik, self.population = enlarged(self.lik, self.population, further)
 
     def place(self, n_items: int, should_stop: Callable[[], bool]) -> None:
         """Place all items up to `n_items`."""
@@ -353,3 +353,55 @@ def relative_variance(log_weight: np.ndarray, origin: np.ndarray, n_resampled: i
     lines = np.bincount(origin, weights=shares(log_weight))
     apart = (1.0 - (lines**2).sum()) * (n / (n - 1)) ** (n_resampled + 1)
     return float(max(1.0 - apart, 0.0))
+
+
+class FilterSampler(ParticleSampler):
+    """Base class of the samplers that place every item once and for all."""
+
+    requires = ("clear", "add", "copy", "rename", "log_predictive_all", "log_marginal")
+
+    particles: type[Filter]
+
+    def __init__(
+        self,
+        *,
+        n_particles: int = 1000,
+        resample_threshold: float = 0.8,
+        resampling: str = "systematic",
+    ):
+        self.n_particles = n_particles
+        self.resample_threshold = resample_threshold
+        self.resampling = resampling
+
+    @classmethod
+    def examples(cls) -> list[FilterSampler]:
+        """Few particles; every scheme; resampling never, sometimes and always."""
+        return [
+            cls(n_particles=8),
+            cls(n_particles=8, resample_threshold=1.0, resampling="multinomial"),
+            cls(n_particles=8, resample_threshold=0.95, resampling="stratified"),
+            cls(n_particles=16, resample_threshold=0.0),
+        ]
+
+    def run(
+        self,
+        bound: Any,
+        prior: Any,
+        n_items: int,
+        rng: np.random.Generator,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Run:
+        """One run over all items."""
+        rule = scheme_of(self.resampling), threshold_of(self.resample_threshold)
+        n_particles = number_of("n_particles", self.n_particles, 1)
+        filtered = self.particles(bound, prior, n_particles, n_items, rule, rng)
+        filtered.place(n_items, should_stop)
+        return filtered.outcome()
+
+    def resume(
+        self, run: Run, bound: Any, n_items: int, should_stop: Callable[[], bool] = lambda: False
+    ) -> Run:
+        """Go on with the items that were added."""
+        run.state.rebind(bound, n_items)
+        run.state.place(n_items, should_stop)
+        return run.state.outcome()

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bnpcluster._population import inherit, joining, opened, opening
 from bnpcluster._stable import log_share_left
-from bnpcluster.samplers._smc import (
-    Filter,
-    ParticleSampler,
-    Run,
-    number_of,
-    scheme_of,
-    threshold_of,
-)
+from bnpcluster.samplers._smc import Filter, FilterSampler
 
 
 class Jumps(NamedTuple):
@@ -118,7 +110,7 @@ def _begin(prior: Any, n: int, rng: np.random.Generator) -> Jumps | Sticks:
     return Sticks(-float(prior.sigma_now), prior.draw_components(n, rng), left, share)
 
 
-class AuxiliarySMC(ParticleSampler):
+class AuxiliarySMC(FilterSampler):
     """Particle filter whose particles carry the weights of their clusters.
 
     Each particle draws the total mass of the random measure at the start, and the weight of a
@@ -158,28 +150,7 @@ class AuxiliarySMC(ParticleSampler):
     2
     """
 
-    requires = ("clear", "add", "copy", "rename", "log_predictive_all", "log_marginal")
-
-    def __init__(
-        self,
-        *,
-        n_particles: int = 1000,
-        resample_threshold: float = 0.8,
-        resampling: str = "systematic",
-    ):
-        self.n_particles = n_particles
-        self.resample_threshold = resample_threshold
-        self.resampling = resampling
-
-    @classmethod
-    def examples(cls) -> list[AuxiliarySMC]:
-        """Few particles; every scheme; resampling never, sometimes and always."""
-        return [
-            cls(n_particles=16),
-            cls(n_particles=16, resample_threshold=1.0, resampling="multinomial"),
-            cls(n_particles=16, resample_threshold=0.95, resampling="stratified"),
-            cls(n_particles=24, resample_threshold=0.0),
-        ]
+    particles = WeightedFilter
 
     def checked(self, prior: Any) -> Any:
         """The prior with fixed values; one sentence if its clusters have no such weights."""
@@ -192,27 +163,3 @@ class AuxiliarySMC(ParticleSampler):
                 "Dirichlet); use UrnSMC."
             )
         return prior
-
-    def run(
-        self,
-        bound: Any,
-        prior: Any,
-        n_items: int,
-        rng: np.random.Generator,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> Run:
-        """One run over all items."""
-        rule = scheme_of(self.resampling), threshold_of(self.resample_threshold)
-        n_particles = number_of("n_particles", self.n_particles, 1)
-        particles = WeightedFilter(bound, prior, n_particles, n_items, rule, rng)
-        particles.place(n_items, should_stop)
-        return particles.outcome()
-
-    def resume(
-        self, run: Run, bound: Any, n_items: int, should_stop: Callable[[], bool] = lambda: False
-    ) -> Run:
-        """Go on with the items that were added."""
-        particles = run.state
-        particles.rebind(bound, n_items)
-        particles.place(n_items, should_stop)
-        return particles.outcome()

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bnpcluster._population import inherit, joining, opened, opening
-from bnpcluster.samplers._smc import (
-    Filter,
-    ParticleSampler,
-    Run,
-    number_of,
-    scheme_of,
-    threshold_of,
-)
+from bnpcluster.samplers._smc import Filter, FilterSampler
 
 SMALL = 1e-300
 
@@ -91,7 +83,7 @@ class UrnFilter(Filter):
         return urn(self.prior, start, stop, self.room)
 
 
-class UrnSMC(ParticleSampler):
+class UrnSMC(FilterSampler):
     """Particle filter over the urn scheme of the prior.
 
     The rows come in their order; every particle puts each of them into one of its clusters or a new
@@ -130,49 +122,4 @@ class UrnSMC(ParticleSampler):
     (2, True)
     """
 
-    requires = ("clear", "add", "copy", "rename", "log_predictive_all", "log_marginal")
-
-    def __init__(
-        self,
-        *,
-        n_particles: int = 1000,
-        resample_threshold: float = 0.8,
-        resampling: str = "systematic",
-    ):
-        self.n_particles = n_particles
-        self.resample_threshold = resample_threshold
-        self.resampling = resampling
-
-    @classmethod
-    def examples(cls) -> list[UrnSMC]:
-        """Few particles; every scheme; resampling never, sometimes and always."""
-        return [
-            cls(n_particles=8),
-            cls(n_particles=8, resample_threshold=1.0, resampling="multinomial"),
-            cls(n_particles=8, resample_threshold=0.95, resampling="stratified"),
-            cls(n_particles=16, resample_threshold=0.0),
-        ]
-
-    def run(
-        self,
-        bound: Any,
-        prior: Any,
-        n_items: int,
-        rng: np.random.Generator,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> Run:
-        """One run over all items."""
-        rule = scheme_of(self.resampling), threshold_of(self.resample_threshold)
-        n_particles = number_of("n_particles", self.n_particles, 1)
-        particles = UrnFilter(bound, prior, n_particles, n_items, rule, rng)
-        particles.place(n_items, should_stop)
-        return particles.outcome()
-
-    def resume(
-        self, run: Run, bound: Any, n_items: int, should_stop: Callable[[], bool] = lambda: False
-    ) -> Run:
-        """Go on with the items that were added."""
-        particles = run.state
-        particles.rebind(bound, n_items)
-        particles.place(n_items, should_stop)
-        return particles.outcome()
+    particles = UrnFilter
