@@ -17,7 +17,7 @@ from bnpcluster.priors import (
 from bnpcluster.samplers import SAMPLERS, AuxiliarySMC
 from bnpcluster.testing import check_particles
 
-ERROR = 0.1 if DISABLED else 0.01
+SIZE = {"error": 0.1, "n_runs": 40} if DISABLED else {"error": 0.01, "n_runs": 1000}
 PARTICLES = {name: cls for name, cls in SAMPLERS.items() if cls.weighted}
 INSTANCES = [
     pytest.param(sampler, id=f"{name}-{j}")
@@ -55,14 +55,14 @@ def serves(sampler, prior):
     ],
 )
 def test_every_example_is_unbiased(sampler, likelihood, X, prior):
-    check_particles(sampler, likelihood, prior, X, error=ERROR)
+    check_particles(sampler, likelihood, prior, X, **SIZE)
 
 
 @pytest.mark.parametrize("sampler", FIRST)
 @pytest.mark.parametrize("prior", PRIOR_EXAMPLES)
 def test_every_prior_is_served_without_bias(sampler, prior):
     if serves(sampler, prior):
-        check_particles(sampler, NormalInverseGamma(), prior, NEAR, error=ERROR)
+        check_particles(sampler, NormalInverseGamma(), prior, NEAR, **SIZE)
     else:
         with pytest.raises(ValueError, match="use UrnSMC"):
             sampler.checked(prior)
@@ -71,7 +71,7 @@ def test_every_prior_is_served_without_bias(sampler, prior):
 @pytest.mark.parametrize("sampler", FIRST)
 @pytest.mark.parametrize(("likelihood", "X"), LIKELIHOOD_EXAMPLES)
 def test_every_likelihood_is_served_without_bias(sampler, likelihood, X):
-    check_particles(sampler, likelihood, PitmanYor(0.5, 0.3), X, error=ERROR)
+    check_particles(sampler, likelihood, PitmanYor(0.5, 0.3), X, **SIZE)
 
 
 @pytest.mark.slow
@@ -80,4 +80,4 @@ def test_every_likelihood_is_served_without_bias(sampler, likelihood, X):
 @pytest.mark.parametrize(("likelihood", "X"), LIKELIHOOD_EXAMPLES)
 def test_the_full_product_is_unbiased(sampler, prior, likelihood, X):
     if serves(sampler, prior):
-        check_particles(sampler, likelihood, prior, X, error=ERROR)
+        check_particles(sampler, likelihood, prior, X, **SIZE)
