@@ -105,7 +105,7 @@ def enlarged(lik: Any, population: Population, further: int) -> tuple[Any, Popul
     if scarce(population, further):
         capacity = 2 * len(population.holders)
         lik, population = grown_bound(lik, capacity), grown_bound(population, capacity)
-    if crowded(population):
+    if crowded(population) or further > population.blocks.shape[1]:
         blocks = population.blocks
         population = population._replace(blocks=np.hstack([blocks, np.zeros_like(blocks)]))
     return lik, population

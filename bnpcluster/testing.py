@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 import bnpcluster._ops as ops
+from bnpcluster._draws import canonical
 from bnpcluster._state import State
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior, PriorTables
@@ -219,7 +220,7 @@ def check_particles(
     X: np.ndarray,
     *,
     error: float = 0.01,
-    n_runs: int = 1000,
+    n_runs: int = 400,
     seed: int = 0,
 ) -> None:
     """Assert that a particle sampler estimates evidence and posterior without bias.
@@ -236,7 +237,7 @@ def check_particles(
     X : ndarray of shape (n, n_features), n at most about 6
     error : float, default=0.01
         Runs are made until the standard error of the mean evidence is below this, relative to it.
-    n_runs : int, default=1000
+    n_runs : int, default=400
         At least so many runs.
     seed : int, default=0
 
@@ -289,16 +290,10 @@ def _masses(
         weights = np.exp(run.log_weight - logsumexp(run.log_weight))
         ratios.append(math.exp(run.log_evidence - exact.log_evidence))
         mass = np.zeros(len(codes))
-        found = np.array([_in_order(row) for row in run.labels]) @ powers
+        found = canonical(run.labels)[0] @ powers
         np.add.at(mass, order[np.searchsorted(codes, found)], ratios[-1] * weights)
         runs.append(mass)
     return np.array(runs)
-
-
-def _in_order(labels: np.ndarray) -> np.ndarray:
-    """The same partition, its blocks numbered in order of appearance."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
 
 
 def _worst(masses: np.ndarray, probabilities: np.ndarray) -> tuple[float, float]:

@@ -392,11 +392,15 @@ class FilterSampler(ParticleSampler):
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Run:
         """One run over all items."""
+        particles = self.filter(bound, prior, n_items, rng)
+        particles.place(n_items, should_stop)
+        return particles.outcome()
+
+    def filter(self, bound: Any, prior: Any, n_items: int, rng: np.random.Generator) -> Filter:
+        """Particles without items."""
         rule = scheme_of(self.resampling), threshold_of(self.resample_threshold)
         n_particles = number_of("n_particles", self.n_particles, 1)
-        filtered = self.particles(bound, prior, n_particles, n_items, rule, rng)
-        filtered.place(n_items, should_stop)
-        return filtered.outcome()
+        return self.particles(bound, prior, n_particles, n_items, rule, rng)
 
     def resume(
         self, run: Run, bound: Any, n_items: int, should_stop: Callable[[], bool] = lambda: False

@@ -221,14 +221,14 @@ class AnnealedSMC(ParticleSampler):
     @classmethod
     def examples(cls) -> list[AnnealedSMC]:
         """Both paths, with and without annealing, small blocks, other moves, wasting nothing."""
-        powers: Any = {"path": "temperature", "temperatures": [0.1, 0.4, 1.0]}
+        powers: Any = {"path": "temperature", "temperatures": [0.1, 0.3, 0.6, 1.0]}
         return [
             cls(n_particles=8, rate=0.3),
             cls(n_particles=8, anneal=False, block_size=2, resampling="stratified"),
             cls(n_particles=8, rate=0.2, start=2.0, block_size=1, resample_threshold=0.0),
             cls(n_particles=4, rate=0.3, move=Gibbs(), resampling="multinomial"),
-            cls(n_particles=8, **powers),
-            cls(n_particles=12, waste_free=4, resampling="multinomial", **powers),
+            cls(n_particles=16, **powers),
+            cls(n_particles=32, waste_free=4, resampling="multinomial", **powers),
         ]
 
     @property
@@ -261,13 +261,21 @@ class AnnealedSMC(ParticleSampler):
             powers = None if isinstance(self.temperatures, str) else list(self.temperatures)
             settings = powers, share, scheme, self.n_moves, self.waste_free
             return tempered.run(*settings, should_stop)
-        particles = AnnealedFilter(bound, prior, self.n_particles, n_items, (scheme, share), rng)
+        particles = self.filter(bound, prior, n_items, rng)
+        particles.place(n_items, should_stop)
+        return particles.outcome()
+
+    def filter(
+        self, bound: Any, prior: Any, n_items: int, rng: np.random.Generator
+    ) -> AnnealedFilter:
+        """Particles without items, on the path of the items."""
+        rule = scheme_of(self.resampling), threshold_of(self.resample_threshold)
+        particles = AnnealedFilter(bound, prior, self.n_particles, n_items, rule, rng)
         particles.rate = self.rate if self.anneal else 0.0
         particles.start, particles.block_size = self.start, self.block_size
         particles.move = self.move
         particles.begin()
-        particles.place(n_items, should_stop)
-        return particles.outcome()
+        return particles
 
     def resume(
         self, run: Run, bound: Any, n_items: int, should_stop: Callable[[], bool] = lambda: False
@@ -294,8 +302,7 @@ class AnnealedSMC(ParticleSampler):
             length = number_of("waste_free", self.waste_free, 2)
             if self.n_particles % length:
                 raise ValueError(f"waste_free={length} must divide n_particles={self.n_particles}.")
-        powers = np.array([1.0]) if _adaptive(self.temperatures) else np.array(self.temperatures)
-        if powers[-1] != 1.0 or powers[0] <= 0.0 or (np.diff(powers) <= 0.0).any():
+        if not _adaptive(self.temperatures) and not _rises_to_one(self.temperatures):
             raise ValueError(
                 "temperatures must be 'adaptive' or increase from above 0 to 1, "
                 f"got {self.temperatures!r}."
@@ -304,3 +311,10 @@ class AnnealedSMC(ParticleSampler):
 
 def _adaptive(temperatures: Any) -> bool:
     return isinstance(temperatures, str) and temperatures == "adaptive"
+
+
+def _rises_to_one(temperatures: Any) -> bool:
+    if isinstance(temperatures, str) or np.ndim(temperatures) != 1 or len(temperatures) == 0:
+        return False
+    rises = np.diff(np.concatenate([[0.0], temperatures])) > 0.0
+    return bool(temperatures[-1] == 1.0 and rises.all())
