@@ -15,7 +15,7 @@ from bnpcluster import (
     bayes_factor,
 )
 from bnpcluster._smc_diagnostics import diagnose_runs
-from bnpcluster._smc_fit import combined
+from bnpcluster._smc_fit import _posterior, combined
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess, PitmanYor
 from bnpcluster.samplers import SAMPLERS, AnnealedSMC, Run, UrnSMC
@@ -187,6 +187,12 @@ def test_evidences_are_averaged_not_their_logarithms():
     # Values 1 and 3: standard deviation sqrt 2, of the mean 1, relative to 2.
     assert error == pytest.approx(0.5)
     assert combined([run_of(-7.0)]) == pytest.approx((-7.0, 0.2))
+
+
+def test_a_weight_is_a_share_of_the_evidence_of_its_run():
+    runs = [run_of(-1000.0, (0.0, np.log(3.0))), run_of(-1000.0 + np.log(2.0), (-5.0, -5.0))]
+    weights = _posterior(runs).weights
+    assert weights == pytest.approx(np.array([[0.25, 0.75], [1.0, 1.0]]) / 3)
 
 
 def test_diagnostics_count_draws_and_lines():

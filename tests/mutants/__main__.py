@@ -26,12 +26,14 @@ from tests.mutants.moves import MOVES
 from tests.mutants.outside import OUTSIDE
 from tests.mutants.particles import PARTICLES
 from tests.mutants.partition_priors import PARTITION_PRIORS
+from tests.mutants.smc import SMC_MUTANTS
 from tests.mutants.split_merge import SPLIT_MERGE
 
 MUTANTS = [
     *MOVES,
     *SPLIT_MERGE,
     *PARTICLES,
+    *SMC_MUTANTS,
     *BOOKKEEPING,
     *GAUSSIAN,
     *COLUMNS,

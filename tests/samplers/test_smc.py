@@ -9,9 +9,11 @@ import functools
 import numpy as np
 import pytest
 from scipy.stats import gamma
+from sklearn.base import clone
 
 from bnpcluster import _ops as ops
 from bnpcluster import _population
+from bnpcluster._draws import canonical
 from bnpcluster._jit import DISABLED, kernel
 from bnpcluster._population import HOLES, RESAMPLED, TOP
 from bnpcluster._state import State, Stopped
@@ -21,14 +23,15 @@ from bnpcluster.samplers import (
     SAMPLERS,
     AnnealedSMC,
     AuxiliarySMC,
-    Gibbs,
     SplitMerge,
     UrnSMC,
     _smc,
 )
+from bnpcluster.samplers._population_gibbs import redraw_all, replace
 from bnpcluster.samplers._smc import draw_parents, settle
 from bnpcluster.samplers._tempering import Tempered, ess_share
 from bnpcluster.samplers._tempering import draw_parents as whole_parents
+from bnpcluster.samplers.auxiliary_smc import Sticks
 from bnpcluster.samplers.urn_smc import log_v_rows, urn
 from bnpcluster.testing import check_particles, exact_posterior
 from tests.conftest import three_blobs
@@ -177,9 +180,10 @@ FILTERS = [
 def test_particles_keep_the_books(sampler, prior):
     """Slots are held, counted and freed as the labels say; statistics equal recomputed ones."""
     bound, n = FIXED.bind(SHUFFLED, 4), 15 if DISABLED else 45
+    sampler = clone(sampler).set_params(resample_threshold=1.0)
     particles = sampler.filter(bound, prior, n, np.random.default_rng(1))
     fresh = FIXED.bind(SHUFFLED, 4)
-    for placed in range(1, n + 1):
+    for placed in (1, 2, 3, 5, 8, 12, 15, 25, n)[: 7 if DISABLED else 9]:
         particles.place(placed, lambda: False)
         population, lik = particles.population, particles.lik
         held = np.zeros(len(population.holders), int)
@@ -230,7 +234,7 @@ def test_items_that_come_later_change_nothing(sampler):
 def test_the_joint_density_of_particles_is_that_of_their_labels():
     for sampler in (AnnealedSMC(n_particles=6), AnnealedSMC(n_particles=6, path="temperature")):
         run = run_of(sampler, X=SHUFFLED[:12])
-        state = State(FIXED.bind(SHUFFLED[:12]), DirichletProcess(0.7), run.labels[0])
+        state = State(FIXED.bind(SHUFFLED[:12]), DirichletProcess(0.7), [0] * 12)
         for labels, value in zip(run.labels, run.log_joint, strict=True):
             state.labels[:] = labels
             state.rebuild()
@@ -293,13 +297,14 @@ def test_adaptive_temperatures_keep_the_effective_size():
             super().step(beta, log_f, *settings)
 
     rng = np.random.default_rng(0)
-    particles = Watched(FIXED.bind(SHUFFLED), DirichletProcess(0.7), 45, rng, 40, Gibbs())
-    run = particles.run(None, 0.6, 2, 1, None, lambda: False)
+    move = SplitMerge(n_moves=5)
+    particles = Watched(FIXED.bind(SHUFFLED), DirichletProcess(0.7), 45, rng, 60, move)
+    run = particles.run(None, 0.8, 2, 1, None, lambda: False)
     betas, sizes = map(np.array, zip(*seen, strict=True))
     assert (np.diff(betas) > 0).all()
     assert betas[-1] == 1.0
-    assert sizes[:-1] == pytest.approx(0.6, abs=1e-6)
-    assert sizes[-1] >= 0.6 - 1e-6
+    assert sizes[:-1] == pytest.approx(0.8, abs=1e-6)
+    assert sizes[-1] >= 0.8 - 1e-6
     exact = [run_of(UrnSMC(n_particles=2000), seed=s).log_evidence for s in range(2)]
     assert abs(run.log_evidence - np.mean(exact)) < 1.0
 
@@ -340,3 +345,63 @@ def test_particles_without_moves_need_fixed_values():
     with pytest.raises(ValueError, match="takes no further rows"):
         run = run_of(AnnealedSMC(n_particles=4, path="temperature"), X=NEAR)
         AnnealedSMC().resume(run, None, 9)
+
+
+@pytest.mark.parametrize("prior", [PitmanYor(0.5, 0.3), FiniteDirichlet(3, 0.7)])
+@pytest.mark.parametrize(("start", "item"), [([0, 0, 1, 0, 1], 3), ([0, 1, 0, 0, 2], 1)])
+def test_redrawn_items_follow_their_full_conditional(prior, start, item):
+    """Over a grid of uniforms, from a block of several items and from one of its own."""
+    exact = exact_posterior(NEAR, FIXED, prior)
+    others = np.delete(np.arange(5), item)
+    start, size = np.array(start), 2000
+    same = (exact.partitions[:, others, None] == exact.partitions[:, None, others]) == (
+        start[others, None] == start[others]
+    )
+    possible = same.all(axis=(1, 2))
+    expected = np.where(possible, exact.probabilities, 0.0)
+    sampler = AnnealedSMC(n_particles=size)
+    particles = sampler.filter(FIXED.bind(NEAR), prior, 5, np.random.default_rng(0))
+    for p in range(size):
+        while _population.scarce(particles.population, 4):
+            particles.enlarge(further=4)
+        replace(particles.lik, particles.population, p, start, start.max() + 1, 5)
+    log_v, sigma = prior.tables(5, 10).log_v, prior.sigma_now
+    uniforms, items, reached = (np.arange(size) + 0.5) / size, np.array([item]), 0
+    while reached < size:
+        lik, population = particles.lik, particles.population
+        reached = redraw_all(lik, population, log_v, sigma, items, uniforms, reached, size)
+        particles.enlarge(further=2)
+    codes = 6 ** np.arange(5)
+    found = canonical(particles.population.labels)[0] @ codes
+    shares = [(found == row @ codes).mean() for row in exact.partitions]
+    assert np.abs(shares - expected / expected.sum()).max() < 2 / size
+
+
+@pytest.mark.parametrize("prior", [PitmanYor(1.5, 0.5), MFM(0.5, ("poisson", 6.0))])
+def test_particles_inherit_the_weights_of_their_clusters(prior):
+    """They add up to what the first ancestor drew: a total mass, or a number of components."""
+
+    def drawn_first(weights):
+        if isinstance(weights, Sticks):
+            return weights.components.copy()
+        return weights.log_mass - np.log(weights.left)
+
+    sampler = AuxiliarySMC(n_particles=12, resample_threshold=1.0)
+    particles = sampler.filter(FIXED.bind(SHUFFLED), prior, 45, np.random.default_rng(3))
+    particles.place(1, lambda: False)
+    first = drawn_first(particles.weights)
+    particles.place(15, lambda: False)
+    weights, population = particles.weights, particles.population
+    assert len(np.unique(population.origin)) < 12
+    shares = [weights.share[p, :k].sum() for p, k in enumerate(population.n_blocks)]
+    assert weights.left + shares == pytest.approx(1.0)
+    assert drawn_first(weights) == pytest.approx(first[population.origin])
+
+
+def test_the_threshold_says_when_particles_are_drawn_anew():
+    times = [
+        run_of(UrnSMC(n_particles=20, resample_threshold=t)).counts["resamplings"]
+        for t in (0.0, 1e-9, 0.5, 0.9, 1.0)
+    ]
+    assert times[:2] == [0, 0]
+    assert 0 < times[2] < times[3] < times[4]
