@@ -2,8 +2,8 @@
 
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
 found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
-from one cluster to the truth; --long for long chains), default (beside scikit-learn). Without
-parts, all of them.
+from one cluster to the truth; --long for long chains), smc (particle filters), default (beside
+scikit-learn). Without parts, all of them.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from benchmarks import (
     moves,
     overhead,
     scaling,
+    smc,
     sweeps,
 )
 
@@ -30,6 +31,7 @@ PARTS = {
     "large": large.measure,
     "moves": moves.measure,
     "mixing": mixing.measure,
+    "smc": smc.measure,
     "default": defaults.measure,
 }
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -131,7 +131,7 @@ def combined(runs: list[Run]) -> tuple[float, float]:
     ratios = np.exp(log_z - top)
     mean = ratios.mean()
     if len(runs) == 1:
-        error = math.sqrt(runs[0].relative_variance)
+        error = math.sqrt(max(runs[0].relative_variance, 0.0))
     else:
         error = float(ratios.std(ddof=1) / (mean * math.sqrt(len(runs))))
     return float(top + np.log(mean)), error

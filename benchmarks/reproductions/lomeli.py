@@ -18,13 +18,15 @@ PRIORS = {
     "NGG(20, 0.5)": NGG(20.0, 0.5),
     "MFM, Gnedin(0.5)": MFM(1.0, ("gnedin", 0.5)),
 }
-# The priors of the component parameters are not on the slides: a grid of reasonable ones.
-LIKELIHOODS = {
-    "means 20 +- 5, deviations near 1": {"kappa": 0.04, "shape": 2.0, "scale": 1.0},
-    "means 20 +- 10, deviations near 1": {"kappa": 0.01, "shape": 2.0, "scale": 1.0},
-    "means 20 +- 5, deviations near 0.5": {"kappa": 0.01, "shape": 2.0, "scale": 0.25},
-    "means 20 +- 16, deviations near 5": {"kappa": 0.1, "shape": 1.0, "scale": 1.0},
-}
+# Mean, kappa, shape and scale of the component parameters are not on the slides: a grid of them.
+LIKELIHOODS = [
+    (20.0, 0.04, 2.0, 1.0),
+    (20.0, 0.01, 2.0, 1.0),
+    (20.0, 0.01, 2.0, 0.25),
+    (20.0, 0.001, 1.0, 1.0),
+    (0.0, 0.01, 2.0, 1.0),
+    (0.0, 1.0, 1.0, 1.0),
+]
 ALGORITHMS = {
     "urn, never resampled": UrnSMC(resample_threshold=0.0),
     "urn": UrnSMC(),
@@ -42,7 +44,8 @@ def log_mean(log_z):
 
 def measure(X, likelihood, prior, sampler, n_particles, n_runs):
     """Log evidences of all runs, and the median seconds of a run."""
-    bound = NormalInverseGamma(mean=20.0, **likelihood).bind(X)
+    mean, kappa, shape, scale = likelihood
+    bound = NormalInverseGamma(mean=mean, kappa=kappa, shape=shape, scale=scale).bind(X)
     sampler.set_params(n_particles=n_particles)
     log_z, seconds = [], []
     for seed in range(n_runs):
@@ -91,10 +94,12 @@ def main():
     arguments = parser.parse_args()
     velocity = np.loadtxt(arguments.path, delimiter=",", skiprows=1, ndmin=2)[:, :1]
     shuffled = np.random.default_rng(1).permutation(velocity)
-    for order, X in (("sorted", velocity), ("shuffled", shuffled)):
-        for name, likelihood in LIKELIHOODS.items():
-            print(f"\n{name}; rows {order}\n")
-            gaps(table(X, likelihood, arguments.particles, arguments.runs))
+    cases = [("sorted", velocity, LIKELIHOODS[0])]
+    cases += [("shuffled", shuffled, likelihood) for likelihood in LIKELIHOODS]
+    for order, X, likelihood in cases:
+        names = zip(("mean", "kappa", "shape", "scale"), likelihood, strict=True)
+        print(f"\nRows {order}; " + ", ".join(f"{name} {value:g}" for name, value in names) + "\n")
+        gaps(table(X, likelihood, arguments.particles, arguments.runs))
 
 
 if __name__ == "__main__":

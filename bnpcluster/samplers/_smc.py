@@ -45,7 +45,7 @@ class Run:
     labels : ndarray of shape (n_particles, n_items)
     log_weight : ndarray of shape (n_particles,), up to a constant
     log_evidence : float: log of an unbiased estimate of p(data)
-    relative_variance : float: an estimate, from this run alone, of the estimate's relative variance
+    relative_variance : float: of the estimate, as far as this run alone can tell
     log_joint : ndarray of shape (n_particles,): log p(data, partition, hyper-parameters)
     values : dict: sampled hyper-parameters, by particle
     origin : ndarray of shape (n_particles,): the ancestors at the beginning
@@ -345,14 +345,15 @@ def shares(log_weight: np.ndarray) -> np.ndarray:
 def relative_variance(log_weight: np.ndarray, origin: np.ndarray, n_resampled: int) -> float:
     """Relative variance of a run's evidence, from the shares of its lines of descent.
 
-    The estimator of Lee and Whiteley (2018). If a single line survives it says 1, which is no news.
+    The estimator of Lee and Whiteley (2018), unbiased (relative to the squared evidence), and so
+    sometimes negative. If a single line survives it says 1, which is no news.
     """
     n = len(log_weight)
     if n == 1:
         return math.nan
     lines = np.bincount(origin, weights=shares(log_weight))
     apart = (1.0 - (lines**2).sum()) * (n / (n - 1)) ** (n_resampled + 1)
-    return float(max(1.0 - apart, 0.0))
+    return float(1.0 - apart)
 
 
 class FilterSampler(ParticleSampler):

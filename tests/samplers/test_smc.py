@@ -268,7 +268,7 @@ def test_the_variance_from_one_run_is_unbiased():
     ratios /= ratios.mean()
     gaps = (ratios - 1) ** 2 - ratios**2 * [run.relative_variance for run in runs]
     assert abs(gaps.mean()) < 4 * gaps.std() / np.sqrt(len(gaps))
-    assert DISABLED or gaps.std() / np.sqrt(len(gaps)) < 0.1 * ratios.var()
+    assert DISABLED or gaps.std() / np.sqrt(len(gaps)) < 0.2 * ratios.var()
 
 
 def test_hyper_parameters_are_sampled_on_the_path_of_the_temperature():
