@@ -116,7 +116,7 @@ def _finish(
     model.n_iter_ = 1
     model.diagnostics_ = diagnose_runs(log_z, model.log_evidence_, posterior.weights, origins)
     for run in runs:  # the posterior has them
-        run.labels = run.labels[:, :0]
+        run.labels = run.labels[:, :0].copy()
     model._runs = runs
     return model._summarise(interrupted)
 

@@ -294,6 +294,8 @@ class AnnealedSMC(ParticleSampler):
         number_of("n_moves", self.n_moves, 1)
         if not 0.0 < self.rate <= 1.0:
             raise ValueError(f"rate must be above 0 and at most 1, got {self.rate!r}.")
+        if not 0.0 < self.start < np.inf:
+            raise ValueError(f"start must be positive and finite, got {self.start!r}.")
         if self.path not in PATHS:
             raise ValueError(f"path must be one of {', '.join(PATHS)}; got {self.path!r}.")
         if self.move is not None and (not isinstance(self.move, Sampler) or self.move.weighted):

@@ -7,6 +7,7 @@ from tests.mutants import Mutant
 SMC = "samplers/test_smc.py::"
 BOOKS = f"{SMC}test_particles_keep_the_books"
 URN_BOOKS = f"{BOOKS}[prior0-urn]"
+HOLES = f"{SMC}test_filled_holes_leave_the_books_right"
 MOVED_BOOKS = f"{BOOKS}[prior0-annealed]"
 UNBIASED = f"{SMC}test_every_example_is_unbiased[nig-py-urn_smc-1]"
 ANNEALED = f"{SMC}test_every_example_is_unbiased[nig-py-annealed_smc-2]"
@@ -64,18 +65,18 @@ SMC_MUTANTS = [
         "sizes stay behind when holes are filled",
         "        holders[hole], sizes[hole] = holders[last], sizes[last]\n",
         "        holders[hole] = holders[last]\n",
-        URN_BOOKS,
+        HOLES,
     ),
     Mutant(
         POPULATION,
         "particles keep the old numbers of moved slots",
         "                population.blocks[p, j] = moved[population.blocks[p, j]]\n",
         "                pass\n",
-        URN_BOOKS,
+        HOLES,
     ),
     Mutant(
         POPULATION,
-        "the highest score is that of any slot, dead ones included",
+        "scores are not taken relative to the highest",
         "                top = max(top, score[population.blocks[p, j]])\n",
         "                top = min(top, score[population.blocks[p, j]])\n",
         UNBIASED,

@@ -175,34 +175,54 @@ FILTERS = [
 ]
 
 
+def assert_books_are_right(particles, fresh):
+    """Slots are held, counted and freed as the labels say; statistics equal recomputed ones."""
+    population, lik = particles.population, particles.lik
+    held = np.zeros(len(population.holders), int)
+    for p, labels in enumerate(population.labels[:, : particles.n_placed]):
+        slots = population.blocks[p, : population.n_blocks[p]]
+        held[slots] += 1
+        assert (population.sizes[slots] == np.bincount(labels)).all()
+        for j, s in enumerate(slots):
+            ops.clear(fresh, 0)
+            for i in np.flatnonzero(labels == j):
+                ops.add(fresh, 0, i)
+            expected = ops.log_marginal(fresh, 0)
+            assert ops.log_marginal(lik, s) == pytest.approx(expected, abs=1e-8)
+    assert (population.holders == held).all()
+    assert held[0] == 0
+    used = population.numbers[TOP] - population.numbers[HOLES]
+    assert used == 1 + (held > 0).sum()
+    assert not population.child.any()
+
+
 @pytest.mark.parametrize("sampler", FILTERS)
 @pytest.mark.parametrize("prior", [PitmanYor(1.5, 0.3), MFM(0.5, ("poisson", 3.0))])
 def test_particles_keep_the_books(sampler, prior):
-    """Slots are held, counted and freed as the labels say; statistics equal recomputed ones."""
     bound, n = FIXED.bind(SHUFFLED, 4), 15 if DISABLED else 45
     sampler = clone(sampler).set_params(resample_threshold=1.0)
     particles = sampler.filter(bound, prior, n, np.random.default_rng(1))
-    fresh = FIXED.bind(SHUFFLED, 4)
     for placed in (1, 2, 3, 5, 8, 12, 15, 25, n)[: 7 if DISABLED else 9]:
         particles.place(placed, lambda: False)
-        population, lik = particles.population, particles.lik
-        held = np.zeros(len(population.holders), int)
-        for p, labels in enumerate(population.labels[:, :placed]):
-            slots = population.blocks[p, : population.n_blocks[p]]
-            held[slots] += 1
-            assert (population.sizes[slots] == np.bincount(labels)).all()
-            for j, s in enumerate(slots):
-                ops.clear(fresh, 0)
-                for i in np.flatnonzero(labels == j):
-                    ops.add(fresh, 0, i)
-                expected = ops.log_marginal(fresh, 0)
-                assert ops.log_marginal(lik, s) == pytest.approx(expected, abs=1e-8)
-        assert (population.holders == held).all()
-        assert held[0] == 0
-        used = population.numbers[TOP] - population.numbers[HOLES]
-        assert used == 1 + (held > 0).sum()
-        assert not population.child.any()
-    assert population.numbers[RESAMPLED] > 0
+        assert_books_are_right(particles, FIXED.bind(SHUFFLED, 4))
+    assert particles.population.numbers[RESAMPLED] > 0
+
+
+def test_filled_holes_leave_the_books_right():
+    """Most particles die at once, and the slots of the others move together."""
+    sampler = UrnSMC(n_particles=20, resample_threshold=0.0)
+    particles = sampler.filter(FIXED.bind(SHUFFLED), PitmanYor(3.0), 15, np.random.default_rng(1))
+    particles.place(14, lambda: False)
+    population = particles.population
+    population.parent[:] = np.where(np.arange(20) % 7 == 6, np.arange(20), 13)
+    _population.descend(population, particles.law(14, 15), 14)
+    assert population.numbers[HOLES] > 0.25 * population.numbers[TOP]
+    assert_books_are_right(particles, FIXED.bind(SHUFFLED, 4))
+    _population.compact(particles.lik, population)
+    assert population.numbers[HOLES] == 0
+    assert_books_are_right(particles, FIXED.bind(SHUFFLED, 4))
+    particles.place(15, lambda: False)
+    assert_books_are_right(particles, FIXED.bind(SHUFFLED, 4))
 
 
 @pytest.mark.parametrize("sampler", FILTERS)
@@ -326,6 +346,7 @@ def bool_true():
         (UrnSMC(resampling="residual"), "resampling must be one of 'multinomial'"),
         (UrnSMC(resample_threshold=1.5), "resample_threshold must be between 0 and 1"),
         (AnnealedSMC(rate=0.0), "rate must be above 0"),
+        (AnnealedSMC(start=-1.0), "start must be positive"),
         (AnnealedSMC(path="rows"), "path must be one of items, temperature"),
         (AnnealedSMC(move=UrnSMC()), r"move must be None or an object such as Gibbs\(\)"),
         (AnnealedSMC(temperatures=[0.5, 0.2, 1.0]), "increase from above 0 to 1"),
