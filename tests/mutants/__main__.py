@@ -29,6 +29,7 @@ from tests.mutants.particles import PARTICLES
 from tests.mutants.partition_priors import PARTITION_PRIORS
 from tests.mutants.reconfigure import RECONFIGURE
 from tests.mutants.relational import RELATIONAL
+from tests.mutants.smc import SMC_MUTANTS
 from tests.mutants.split_merge import SPLIT_MERGE
 
 MUTANTS = [
@@ -36,6 +37,7 @@ MUTANTS = [
     *SPLIT_MERGE,
     *PARTICLES,
     *RECONFIGURE,
+    *SMC_MUTANTS,
     *BOOKKEEPING,
     *GAUSSIAN,
     *COLUMNS,
