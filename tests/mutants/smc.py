@@ -206,7 +206,8 @@ SMC_MUTANTS = [
         "a stick leaves nothing to the last component",
         "    rest = law.components[p] - n_blocks - 1.0\n",
         "    rest = law.components[p] - n_blocks - 2.0\n",
-        f"{STICKS} {SMC}test_every_prior_is_served_without_bias[finite-1-auxiliary_smc]",
+        f"{SMC}test_every_prior_is_served_without_bias[finite-1-auxiliary_smc]",
+        compiled=True,
     ),
     Mutant(
         "samplers/annealed_smc.py",
