@@ -22,6 +22,7 @@ FIT = "test_smc_fit.py::"
 STABLE = "test_stable.py::"
 POPULATION = "_population.py"
 SHARED = "samplers/_smc.py"
+RESAMPLING = "samplers/_resampling.py"
 MOVES = "samplers/_population_gibbs.py"
 
 SMC_MUTANTS = [
@@ -110,7 +111,7 @@ SMC_MUTANTS = [
         UNBIASED,
     ),
     Mutant(
-        SHARED,
+        RESAMPLING,
         "the weights are summed, not averaged",
         "    return top + math.log(total / n), ",
         "    return top + math.log(total), ",
@@ -124,21 +125,21 @@ SMC_MUTANTS = [
         f"{SMC}test_the_threshold_says_when_particles_are_drawn_anew",
     ),
     Mutant(
-        SHARED,
+        RESAMPLING,
         "independent points are not spread over the rest of the line",
         "-rng.standard_exponential() / (n - i)",
         "-rng.standard_exponential() / n",
         f"{PARENTS}[multinomial]",
     ),
     Mutant(
-        SHARED,
+        RESAMPLING,
         "all strata share their height",
         "        if scheme == STRATIFIED:\n            height = rng.random()\n",
         "",
         f"{SMC}test_schemes_differ_in_how_counts_vary_together[stratified]",
     ),
     Mutant(
-        SHARED,
+        RESAMPLING,
         "survivors are counted twice",
         "            parent[p] = p\n            count[p] -= 1\n",
         "            parent[p] = p\n",
@@ -281,9 +282,9 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/_tempering.py",
-        "the search gives the next power, not the increment, its effective size",
+        "powers grow by twice what the effective size allows",
         "                if ess_share((middle - self.beta) * log_f) >= share\n",
-        "                if ess_share(middle * log_f) >= share\n",
+        "                if ess_share(0.5 * (middle - self.beta) * log_f) >= share\n",
         f"{SMC}test_adaptive_temperatures_keep_the_effective_size",
     ),
     Mutant(

@@ -28,9 +28,8 @@ from bnpcluster.samplers import (
     _smc,
 )
 from bnpcluster.samplers._population_gibbs import redraw_all, replace
-from bnpcluster.samplers._smc import draw_parents, settle
+from bnpcluster.samplers._resampling import draw_parents, drawn_parents, settle
 from bnpcluster.samplers._tempering import Tempered, ess_share
-from bnpcluster.samplers._tempering import draw_parents as whole_parents
 from bnpcluster.samplers.auxiliary_smc import Sticks
 from bnpcluster.samplers.urn_smc import log_v_rows, urn
 from bnpcluster.testing import check_particles, exact_posterior
@@ -132,7 +131,7 @@ def test_parents_are_drawn_in_proportion_to_weight(scheme):
     repeat_draw(weights, code, parent, count, np.random.default_rng(1), drawn)
     alone = np.array(
         [
-            np.bincount(whole_parents(weights, 5, code, np.random.default_rng(r)), minlength=5)
+            np.bincount(drawn_parents(weights, 5, code, np.random.default_rng(r)), minlength=5)
             for r in range(2000)
         ]
     )
