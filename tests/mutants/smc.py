@@ -292,8 +292,7 @@ SMC_MUTANTS = [
         "hyper-parameters stay with the place, not with the particle",
         "        state.set_prior(prior)\n",
         "        pass\n",
-        f"{SMC}test_hyper_parameters_are_sampled_on_the_path_of_the_temperature",
-        compiled=True,
+        f"{SMC}test_an_assigned_state_is_the_one_it_copies",
     ),
     Mutant(
         "_stable.py",
