@@ -12,6 +12,7 @@ from bnpcluster import (
     MFMMixture,
     NGGMixture,
     PitmanYorMixture,
+    _smc_fit,
     bayes_factor,
 )
 from bnpcluster._smc_diagnostics import diagnose_runs
@@ -227,3 +228,30 @@ def test_bayes_factors_need_evidences_of_the_same_rows(blobs):
         bayes_factor(chain, chain)
     with pytest.raises(ValueError, match="the same rows"):
         bayes_factor(fitted(NEAR), fitted(NEAR[::-1]))
+
+
+@pytest.mark.parametrize("done", [0, 1])
+def test_ctrl_c_keeps_the_runs_that_are_done(done, monkeypatch):
+    stops = []
+
+    class Recorded(_smc_fit.Stop):
+        def __init__(self, seconds=None):
+            super().__init__(seconds)
+            stops.append(self)
+
+    class Interrupted(UrnSMC):
+        def run(self, *arguments):
+            if done == 0:
+                stops[-1].requested.set()
+            run = super().run(*arguments)
+            stops[-1].requested.set()
+            return run
+
+    monkeypatch.setattr(_smc_fit, "Stop", Recorded)
+    if done == 0:
+        with pytest.raises(KeyboardInterrupt):
+            fitted(sampler=Interrupted(), n_jobs=1)
+        return
+    model = fitted(sampler=Interrupted(), n_jobs=1)
+    assert model.interrupted_
+    assert model.posterior_.n_chains == 1

@@ -41,6 +41,8 @@ def redraw(lik, population, log_v, sigma, p, i, u):
     blocks, n_blocks = population.blocks[p], population.n_blocks[p]
     own = np.intp(population.labels[p, i])
     alone = population.sizes[blocks[own]] == 1
+    if alone and n_blocks == 1:
+        return  # the only item there is
     weights = population.score
     for j in range(n_blocks):
         s, size = np.intp(blocks[j]), population.sizes[blocks[j]]

@@ -12,14 +12,8 @@ from numpy.typing import NDArray
 from bnpcluster._ops import log_likelihood
 from bnpcluster._population import label_type
 from bnpcluster._state import State, Stopped
-from bnpcluster.samplers._smc import (
-    MULTINOMIAL,
-    STRATIFIED,
-    Run,
-    log_mean_exp,
-    relative_variance,
-    shares,
-)
+from bnpcluster.samplers._resampling import drawn_parents
+from bnpcluster.samplers._smc import Run, log_mean_exp, relative_variance, shares
 from bnpcluster.samplers.base import Sampler
 
 HALVINGS = 50  # in the search for a temperature
@@ -86,7 +80,7 @@ class Tempered:
         self.log_z += log_mean_exp(increments)
         self.beta, self.n_steps = beta, self.n_steps + 1
         n, chain = len(self.states), length or 1
-        parents = draw_parents(shares(increments), n // chain, scheme, self.rng)
+        parents = drawn_parents(shares(increments), n // chain, scheme, self.rng)
         copies = [(self.states[a].labels.copy(), self.states[a].prior) for a in parents]
         self.origin = np.repeat(self.origin[parents], chain)
         for state in self.states:
@@ -162,17 +156,3 @@ def assign(state: State, labels: NDArray, prior: Any) -> None:
 def ess_share(log_weight: NDArray) -> float:
     """Effective sample size of weights, as a share of their number."""
     return float(1.0 / (shares(log_weight) ** 2).sum() / len(log_weight))
-
-
-def draw_parents(
-    weights: NDArray, size: int, scheme: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
-    """`size` particles drawn in proportion to weight, in increasing order."""
-    if scheme == MULTINOMIAL:
-        points = np.sort(rng.random(size))
-    else:
-        heights = rng.random(size if scheme == STRATIFIED else 1)
-        points = (np.arange(size) + heights) / size
-    edges = np.cumsum(weights)
-    found = np.searchsorted(edges, points * edges[-1], side="right")
-    return np.minimum(found, len(weights) - 1)

@@ -10,13 +10,12 @@ import numpy as np
 from bnpcluster._population import scarce
 from bnpcluster._state import State, Stopped
 from bnpcluster.samplers._population_gibbs import change_prior, redraw_all, replace
+from bnpcluster.samplers._resampling import scheme_of, threshold_of
 from bnpcluster.samplers._smc import (
     Filter,
     ParticleSampler,
     Run,
     number_of,
-    scheme_of,
-    threshold_of,
 )
 from bnpcluster.samplers._tempering import Tempered, assign
 from bnpcluster.samplers.base import Sampler

@@ -28,9 +28,8 @@ from bnpcluster.samplers import (
     _smc,
 )
 from bnpcluster.samplers._population_gibbs import redraw_all, replace
-from bnpcluster.samplers._smc import draw_parents, settle
-from bnpcluster.samplers._tempering import Tempered, ess_share
-from bnpcluster.samplers._tempering import draw_parents as whole_parents
+from bnpcluster.samplers._resampling import draw_parents, drawn_parents, settle
+from bnpcluster.samplers._tempering import Tempered, assign, ess_share
 from bnpcluster.samplers.auxiliary_smc import Sticks
 from bnpcluster.samplers.urn_smc import log_v_rows, urn
 from bnpcluster.testing import check_particles, exact_posterior
@@ -132,7 +131,7 @@ def test_parents_are_drawn_in_proportion_to_weight(scheme):
     repeat_draw(weights, code, parent, count, np.random.default_rng(1), drawn)
     alone = np.array(
         [
-            np.bincount(whole_parents(weights, 5, code, np.random.default_rng(r)), minlength=5)
+            np.bincount(drawn_parents(weights, 5, code, np.random.default_rng(r)), minlength=5)
             for r in range(2000)
         ]
     )
@@ -426,3 +425,14 @@ def test_the_threshold_says_when_particles_are_drawn_anew():
     ]
     assert times[:2] == [0, 0]
     assert 0 < times[2] < times[3] < times[4]
+
+
+def test_an_assigned_state_is_the_one_it_copies():
+    """Labels, more blocks than there was room for, statistics, and hyper-parameters."""
+    bound, prior = FIXED.bind(NEAR, 2), DirichletProcess((2.0, 1.0))
+    one = State(bound, prior.at(alpha=0.3), [0, 0, 0, 0, 0], capacity=2)
+    other = State(bound, prior.at(alpha=4.0), [0, 1, 2, 3, 0], capacity=8)
+    assign(one, other.labels.copy(), other.prior)
+    assert (one.labels == other.labels).all()
+    assert one.prior.values == {"alpha": 4.0}
+    assert one.log_joint() == pytest.approx(other.log_joint())
