@@ -306,17 +306,17 @@ def chains_together(data: Path, restarts: int, output: Path | None, **_: Any) ->
         bound, n, _n_links = network(data, name, scale)
         for n_chains in SEVERAL:
             row = [
-                rhat(sample(bound, begin(bound, n, n_chains, s), METHODS["ARM"], 50, 50).log_joint)
+                rhat(sample(bound, begin(bound, n, n_chains, s), METHODS["ARM"], 250, 250)[0])
                 for s in range(restarts)
             ]
             lines.append([f"{name} {scale}", n_chains, mean_and_spread(row), np.mean(row)])
-    table("Figure 6", "network | chains | R-hat after 100 iterations", [row[:3] for row in lines])
+    table("Figure 6", "network | chains | R-hat after 500 iterations", [row[:3] for row in lines])
     if output:
         axes, save = picture(output / "arm_chains.png", 1)
         for name in ("NIPS 1.0", "USAir 0.8"):
             values = [row[3] for row in lines if row[0] == name]
             axes[0].plot(SEVERAL, values, "o-", label=name)
-        axes[0].set(xlabel="chains", ylabel="R-hat after 100 iterations")
+        axes[0].set(xlabel="chains", ylabel="R-hat after 500 iterations")
         axes[0].legend()
         save()
 
