@@ -17,7 +17,7 @@ RANKS = [
     {"_search"},
     {"priors", "likelihoods", "samplers", "partitions"},
     {"posterior", "chains", "_starts"},
-    {"prediction", "diagnostics", "_checkpoint", "_resolve", "_docs", "testing"},
+    {"prediction", "diagnostics", "_checkpoint", "_progress", "_resolve", "_docs", "testing"},
     {"_report"},
     {"_sampling"},
     {"_mixture"},
