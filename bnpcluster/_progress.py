@@ -13,10 +13,7 @@ from typing import Any
 from bnpcluster.chains import Chain, Schedule
 
 LINES = 20  # how many a fit prints where there is no bar
-FORMAT = (
-    "{desc} {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}, {rate_noinv_fmt}{postfix}, "
-    "{remaining} left"
-)
+FORMAT = "{desc} |{bar}| {n_fmt}/{total_fmt}, {rate_noinv_fmt}{postfix}, {remaining} left"
 
 
 class Progress:
@@ -124,11 +121,11 @@ def phase(chains: list[Chain], schedule: Schedule) -> str:
 
 def described(chains: list[Chain]) -> str:
     """The number of clusters and the log posterior density, from the lowest to the highest."""
-    clusters = between([str(k) for k in sorted(int(c.labels.max()) + 1 for c in chains)], "-")
-    levels = between([f"{x:.0f}" for x in sorted(c.log_posterior for c in chains)], " to ")
+    clusters = between([str(k) for k in sorted(int(c.labels.max()) + 1 for c in chains)])
+    levels = between([f"{x:.0f}" for x in sorted(c.log_posterior for c in chains)])
     return f"K {clusters}, log p {levels}"
 
 
-def between(values: list[str], dash: str) -> str:
+def between(values: list[str]) -> str:
     """The first and the last of some values, or the one they both are."""
-    return values[0] if values[0] == values[-1] else f"{values[0]}{dash}{values[-1]}"
+    return values[0] if values[0] == values[-1] else f"{values[0]}..{values[-1]}"
