@@ -21,7 +21,8 @@ RANKS = [
     {"_report"},
     {"_sampling"},
     {"_mixture"},
-    {"mixtures", "relational", "plotting"},
+    {"mixtures", "relational"},
+    {"plotting"},
     {"__init__"},
 ]
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
