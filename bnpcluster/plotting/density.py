@@ -19,7 +19,7 @@ from bnpcluster.plotting._shared import (
 )
 from bnpcluster.prediction import draw_log_densities, predict
 
-MARGIN = 0.15  # of the range of the data, on both sides of it
+MARGIN = 0.2  # of the range of the data, on both sides of it
 POINTS = {1: 400, 2: 80}  # along every axis, by the number of columns
 BAND = 0.3  # opacity
 MASSES = (0.95, 0.75, 0.5, 0.25)  # of the regions that the contours of a map enclose
