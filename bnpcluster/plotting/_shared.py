@@ -17,6 +17,8 @@ from bnpcluster.relational import InfiniteRelationalModel
 # The palette of Okabe and Ito without black and yellow, which are hard to see on grounds of ours.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 MARKERS = "os^Dv*"
+# "best" by name: as a default it would warn where there is much to keep clear of.
+LEGEND = {"loc": "best", "fontsize": "small", "framealpha": 0.7}
 
 KINDS: dict[type, str] = {
     Sampled: "a model of this package",

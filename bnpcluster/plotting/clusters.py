@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnpcluster._mixture import Mixture
 from bnpcluster.plotting._shared import (
     COLOURS,
+    LEGEND,
     MARKERS,
     axes_for,
     certainty,
@@ -141,7 +142,7 @@ class ClusterDisplay:
                 # Without data, so that the legend shows the full colour.
                 ax.scatter([], [], **style, color=colour, label=f"cluster {k}")
         title = "paler: less sure" + (f"\n{n_clusters} in all" if n_clusters > NAMED else "")
-        ax.legend(title=title, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        ax.legend(title=title, title_fontsize="small", **LEGEND)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         if self.names[1] == BY_CLUSTER:
             ax.yaxis.get_major_locator().set_params(integer=True)

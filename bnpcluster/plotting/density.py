@@ -11,6 +11,7 @@ from bnpcluster import _draws
 from bnpcluster._mixture import Mixture
 from bnpcluster.plotting._shared import (
     COLOURS,
+    LEGEND,
     axes_for,
     check_model,
     column_names,
@@ -194,7 +195,7 @@ class DensityDisplay:
         (self.line_,) = ax.plot(x, self.mean, **{**style, "label": "posterior mean", **kwargs})
         ax.set(xlabel=self.names[0], ylabel="probability" if self.discrete else "density")
         ax.set_ylim(bottom=0)
-        ax.legend()
+        ax.legend(**LEGEND)
 
     def _share(self) -> str:
         return f"{100 * self.level:g} % of draws"
@@ -238,9 +239,7 @@ class DensityDisplay:
             for mass, colour in zip(masses[::-1], colours[::-1], strict=True)
         ]
         band = Patch(color=colours[-1], alpha=BAND, lw=0, label=self._share())
-        ax.legend(
-            handles=[*lines, band], loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False
-        )
+        ax.legend(handles=[*lines, band], **LEGEND)
 
 
 def region_heights(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnpcluster.plotting._shared import COLOURS, axes_for, check_model
+from bnpcluster.plotting._shared import COLOURS, LEGEND, axes_for, check_model
 from bnpcluster.posterior import Posterior
 
 NEGLIGIBLE = 0.001  # numbers less probable than this are not shown at the ends
@@ -133,7 +133,7 @@ class NumberOfClustersDisplay:
             self.estimate_ = ax.axvline(self.estimate, **style)
         if self.prior_ or self.estimate_:
             shown = (self.bars_, self.prior_, self.estimate_)
-            ax.legend(handles=[artist for artist in shown if artist])
+            ax.legend(handles=[artist for artist in shown if artist], **LEGEND)
         ax.set(xlabel="number of clusters", ylabel="probability")
         ax.xaxis.get_major_locator().set_params(integer=True)
         self.ax_, self.figure_ = ax, ax.figure

@@ -121,8 +121,13 @@ class TraceDisplay:
             ax.yaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="kept draw", ylabel=NAMES.get(self.name, self.name.replace("_", " ")))
         if 1 < len(self.values) <= SHOWN_CHAINS:
+            # Above the axes, for there is no free place inside; short, to fit there.
+            names = ["chain 0", *map(str, range(1, n_chains))]
             above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
-            for handle in ax.legend(ncols=4, **above).legend_handles:
+            legend = ax.legend(
+                self.lines_, names, ncols=n_chains, handlelength=1, columnspacing=1, **above
+            )
+            for handle in legend.legend_handles:
                 handle.set(linewidth=2, markersize=8)
         self.ax_, self.figure_ = ax, ax.figure
         return self
