@@ -18,10 +18,11 @@ from bnpcluster.plotting._shared import (
     evenly,
     weighted_quantile,
 )
-from bnpcluster.prediction import draw_log_densities, predict
+from bnpcluster.prediction import Fitted, draw_log_densities, predict
 
 MARGIN = 0.2  # of the range of the data, on both sides of it
 POINTS = {1: 400, 2: 80}  # along every axis, by the number of columns
+CHUNK = 10_000  # points whose densities under all draws stand in memory at once
 BAND = 0.3  # opacity
 MASSES = (0.95, 0.75, 0.5, 0.25)  # of the regions that the contours of a map enclose
 
@@ -75,10 +76,10 @@ class DensityDisplay:
     >>> from bnpcluster import DPMixture
     >>> from bnpcluster.plotting import DensityDisplay
     >>> X = np.random.default_rng(0).normal(size=(50, 1))
-    >>> model = DPMixture(n_draws=200, n_warmup=100, random_state=0).fit(X)
+    >>> model = DPMixture(random_state=0).fit(X)
     >>> display = DensityDisplay.from_estimator(model, grid=[-1.0, 0.0, 1.0])
     >>> display.mean.round(1).tolist()
-    [0.2, 0.4, 0.2]
+    [0.2, 0.4, 0.3]
     """
 
     def __init__(
@@ -140,10 +141,7 @@ class DensityDisplay:
         points = np.column_stack([a.ravel() for a in np.meshgrid(*axes)])
         fitted = estimator._fitted()
         mean = np.exp(predict(fitted, points).log_density)
-        rows, weights = _draws.thin(fitted.posterior.weights.ravel(), n_draws)
-        by_draw = np.exp(draw_log_densities(fitted, points, rows))
-        tail = (1 - level) / 2
-        lower, upper = (weighted_quantile(by_draw, weights, q) for q in (tail, 1 - tail))
+        lower, upper = _bands(fitted, points, level, n_draws)
         shape = tuple(len(a) for a in axes[::-1])
         display = cls(
             axes,
@@ -240,6 +238,20 @@ class DensityDisplay:
         ]
         band = Patch(color=colours[-1], alpha=BAND, lw=0, label=self._share())
         ax.legend(handles=[*lines, band], **LEGEND)
+
+
+def _bands(
+    fitted: Fitted, points: NDArray[np.float64], level: float, n_draws: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The ends of the central share `level` of the draws' densities at every point."""
+    rows, weights = _draws.thin(fitted.posterior.weights.ravel(), n_draws)
+    bands = np.empty((2, len(points)))
+    for start in range(0, len(points), CHUNK):
+        part = slice(start, start + CHUNK)
+        densities = np.exp(draw_log_densities(fitted, points[part], rows))
+        for band, share in zip(bands, ((1 - level) / 2, (1 + level) / 2), strict=True):
+            band[part] = weighted_quantile(densities, weights, share)
+    return bands[0], bands[1]
 
 
 def region_heights(
