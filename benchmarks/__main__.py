@@ -3,7 +3,7 @@
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
 found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
-default (beside scikit-learn). Without parts, all of them.
+smc (particle filters), default (beside scikit-learn). Without parts, all of them.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from benchmarks import (
     networks,
     overhead,
     scaling,
+    smc,
     sweeps,
 )
 
@@ -32,6 +33,7 @@ PARTS = {
     "moves": moves.measure,
     "mixing": mixing.measure,
     "networks": networks.measure,
+    "smc": smc.measure,
     "default": defaults.measure,
 }
 SHARED = Path(__file__).resolve().parents[2] / "shared"

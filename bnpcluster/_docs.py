@@ -11,20 +11,22 @@ MODEL = """likelihood : str or Likelihood, default="niw"
     (Gaussian, independent columns), ``"bernoulli"`` (0/1), ``"categorical"`` (integer codes),
     ``"poisson"`` (counts), or an object from `bnpcluster.likelihoods`.
 sampler : str or Sampler, default="split_merge"
-    ``"split_merge"``, ``"gibbs"``, ``"jain_neal"``, ``"sams"``, ``"pgsm"`` or ``"arm"``, or an
-    object from `bnpcluster.samplers`.
+    ``"split_merge"``, ``"gibbs"``, ``"jain_neal"``, ``"sams"``, ``"pgsm"`` or ``"arm"``; with
+    weighted particles ``"urn_smc"``, ``"annealed_smc"`` or ``"auxiliary_smc"``; or an object from
+    `bnpcluster.samplers`.
 n_particles : int or None, default=None
     Shortcut for the particles of samplers that have them.
 """
 
 LENGTHS = """n_draws : int, default=500
-    Kept draws per chain.
+    Kept draws per chain. Samplers with weighted particles ignore this and the next two, and
+    `init`: each run makes one pass.
 n_warmup : int, default=500
     Iterations discarded before them.
 thin : int, default=1
     Iterations per kept draw.
 n_chains : int, default=4
-    Chains, independent of one another.
+    Chains, or runs of weighted particles, independent of one another.
 n_jobs : int or None, default=None
     How many chains run at once. No result depends on it.
 """
@@ -48,7 +50,8 @@ random_state : None, int, RandomState or Generator, default=None
     The same integer gives bit-identical draws, for any `n_jobs`.
 verbose : int, default=0
     1 shows progress on the standard error stream: a bar over all chains in terminals and
-    notebooks, if tqdm is installed (the extra ``progress``), and else a line now and then.
+    notebooks, if tqdm is installed (the extra ``progress``), and else a line now and then;
+    of samplers with particles, a line after each run.
 """
 
 ATTRIBUTES = """Attributes
@@ -64,10 +67,13 @@ coclustering_ : LazyCoclustering
     `.sparse(threshold)`; nothing of size n x n is stored.
 posterior_ : Posterior
     The draws, and what one asks of them.
-diagnostics_ : Diagnostics
-    R-hat, effective sample sizes, a verdict.
+diagnostics_ : Diagnostics or RunDiagnostics
+    R-hat, effective sample sizes, a verdict; of particles, their worth and the runs' evidences.
 converged_ : bool or None
     Whether the chains agree (None: it cannot be told).
+log_evidence_, log_evidence_se_ : float
+    With weighted particles alone: log p(data), from the mean of the runs' unbiased estimates, and
+    its Monte Carlo standard error.
 interrupted_ : bool
     Whether Ctrl-C ended the sampling.
 sampler_stats_ : dict

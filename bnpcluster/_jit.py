@@ -5,7 +5,7 @@
 name, dispatched on the class of the first argument, inside compiled code and outside it.
 
 numba looks for edits only in the file that holds a function, so a cached sampler could silently go
-on running the old code of a likelihood. Here the key of every cached compilation therefore
+on running the old code of a likelihood. Here the name of every cached compilation therefore
 includes a digest of all sources of the package, and of the files that define bound data classes
 outside it.
 """
@@ -80,12 +80,12 @@ def _outside(signature: Any) -> list[type]:
 
 
 class _StampedCache(FunctionCache):
-    """numba's disk cache, with the digests of all the sources that matter in its keys.
+    """numba's disk cache, with the digests of all the sources that matter in its file names.
 
-    Code without an entry from Python must not be taken for code with one, so it goes to files with
-    a suffix. Compilations for bound data of outside classes go to files of their own, too, named
-    after the digest of the class's source: numba's index holds the classes themselves, and a
-    program that lacks one could not read an index that names it.
+    Every compilation goes to files of its own, named after its signature, too. In an index that
+    several share, processes that compile at the same time may take the same file name for different
+    code. Nor could a program that lacks a class read an index that names it: numba's index holds
+    the classes themselves. Code without an entry from Python has names of its own, too.
     """
 
     def __init__(self, function: Callable, suffix: str = ""):
@@ -96,23 +96,18 @@ class _StampedCache(FunctionCache):
             named.__module__ = function.__module__
             function = named
         super().__init__(function)
-        self._elsewhere: dict[str, _StampedCache] = {}
-
-    def _index_key(self, sig, codegen):
-        return (*super()._index_key(sig, codegen), digest_of_package())
+        self._by_signature: dict[str, _StampedCache] = {}
 
     def _for(self, sig: Any) -> Any:
-        """The cache for a signature: this one, another one, or none."""
-        outside = _outside(sig)
-        if not outside:
-            return super()
-        digests = [_digest_of_class(c) for c in outside]
+        """The cache for a signature; None if a class in it cannot be known again."""
+        digests = [_digest_of_class(c) for c in _outside(sig)]
         if None in digests:
             return None
-        suffix = hashlib.sha256("".join(map(str, digests)).encode()).hexdigest()[:16]
-        if suffix not in self._elsewhere:
-            self._elsewhere[suffix] = _StampedCache(self._function, self._suffix + suffix)
-        return super(_StampedCache, self._elsewhere[suffix])
+        text = "".join(map(str, [sig, digest_of_package(), *digests]))
+        suffix = hashlib.sha256(text.encode()).hexdigest()[:16]
+        if suffix not in self._by_signature:
+            self._by_signature[suffix] = _StampedCache(self._function, self._suffix + suffix)
+        return super(_StampedCache, self._by_signature[suffix])
 
     def load_overload(self, sig, target_context):
         place = self._for(sig)

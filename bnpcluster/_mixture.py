@@ -6,14 +6,24 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bnpcluster import _resolve
+from bnpcluster import _resolve, _smc_fit
 from bnpcluster._sampling import Sampled
 from bnpcluster.likelihoods import LIKELIHOODS, Likelihood
 from bnpcluster.prediction import Fitted, Prediction, predict, sample, urn_weights
+from bnpcluster.samplers import SAMPLERS, ParticleSampler
 
 ROWS = 500  # rows whose prediction the report compares with the point estimate
+
+
+def _takes_rows(model: Any) -> bool:
+    """Whether the sampler can take further rows; the reason if not."""
+    sampler = SAMPLERS.get(model.sampler) if isinstance(model.sampler, str) else model.sampler
+    if getattr(sampler, "weighted", False):
+        return True
+    raise AttributeError("partial_fit needs a sampler with particles, such as sampler='urn_smc'.")
 
 
 class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
@@ -40,7 +50,30 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         self
         """
         X = self._checked(X, reset=True)
+        components = self._components()
+        if isinstance(components[2], ParticleSampler):
+            return _smc_fit.fit(self, X, *components)
         return self._fit(X)
+
+    @available_if(_takes_rows)
+    def partial_fit(self, X: Any, y: Any = None) -> Mixture:
+        """Let the particles take further rows; the first call is a `fit`.
+
+        The result has the same law as a fit of all rows at once, with the hyper-parameters that
+        "auto" stood for at the first batch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        if not getattr(self, "_runs", None):
+            return self.fit(X)
+        return _smc_fit.extend(self, self._checked(X, reset=False))
 
     def _checked(self, X: Any, reset: bool) -> np.ndarray:
         try:

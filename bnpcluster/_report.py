@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bnpcluster._smc_diagnostics import RunDiagnostics
 from bnpcluster.diagnostics import Diagnostics
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Report(NamedTuple):
     """
 
     found: dict[str, str]
-    diagnostics: Diagnostics
+    diagnostics: Diagnostics | RunDiagnostics
 
     @classmethod
     def of(cls, model: Sampled) -> Report:
@@ -35,19 +36,15 @@ class Report(NamedTuple):
         found = {
             "model": f"{type(model).__name__}, {model._likelihood!r}, sampler {model.sampler!r}",
             **model._described(),
-            "starts": "all chains from one partition: their agreement proves little"
-            if alike(model.init)
-            else f"init={'array' if not isinstance(model.init, str) else repr(model.init)}",
-            "draws": f"{posterior.n_chains} chains of {posterior.n_draws}, "
-            f"{max(model.sampler_stats_['seconds']):.1f} s of sampling per chain"
-            + (", interrupted" if model.interrupted_ else ""),
+            **(_of_runs(model) if hasattr(model, "log_evidence_") else _of_chains(model)),
             "clusters": f"{model.n_clusters_} in the point estimate ({model.point_estimate}), "
             f"sizes {_some(sizes)}",
             "number of clusters": ", ".join(
                 f"{k}: {p:.2f}" for k, p in model.n_clusters_posterior_.items() if p >= 0.005
             ),
             **{
-                name: f"{np.mean(trace):.3g} (90 % interval {_interval(trace)})"
+                name: f"{np.average(trace, weights=posterior.weights):.3g} "
+                f"(90 % interval {_interval(trace, posterior.weights)})"
                 for name, trace in posterior.traces.items()
                 if name not in ("n_clusters", "log_posterior")
             },
@@ -72,6 +69,30 @@ class Report(NamedTuple):
         return f"<table>{rows}</table>{self.diagnostics._repr_html_()}"
 
 
+def _of_chains(model: Sampled) -> dict[str, str]:
+    """Where the chains began, and how many draws they are."""
+    posterior = model.posterior_
+    return {
+        "starts": "all chains from one partition: their agreement proves little"
+        if alike(model.init)
+        else f"init={'array' if not isinstance(model.init, str) else repr(model.init)}",
+        "draws": f"{posterior.n_chains} chains of {posterior.n_draws}, "
+        f"{max(model.sampler_stats_['seconds']):.1f} s of sampling per chain"
+        + (", interrupted" if model.interrupted_ else ""),
+    }
+
+
+def _of_runs(model: Sampled) -> dict[str, str]:
+    """How many particles there are, and the evidence."""
+    posterior = model.posterior_
+    return {
+        "particles": f"{posterior.n_chains} runs of {posterior.n_draws}, "
+        f"{max(model.sampler_stats_['seconds']):.1f} s per run"
+        + (", interrupted" if model.interrupted_ else ""),
+        "log evidence": f"{model.log_evidence_:.3f} (standard error {model.log_evidence_se_:.3f})",
+    }
+
+
 def alike(init: Any) -> bool:
     """Whether all chains start from the same partition."""
     return init in ("one", "singletons") if isinstance(init, str) else np.ndim(init) == 1
@@ -82,6 +103,8 @@ def _some(sizes: np.ndarray) -> str:
     return shown + (f", ... ({len(sizes)} in all)" if len(sizes) > 12 else "")
 
 
-def _interval(trace: np.ndarray) -> str:
-    low, high = np.quantile(trace, [0.05, 0.95])
+def _interval(trace: np.ndarray, weights: np.ndarray) -> str:
+    order = np.argsort(trace, axis=None)
+    edges = np.cumsum(weights.ravel()[order])
+    low, high = trace.ravel()[order][np.searchsorted(edges, [0.05, 0.95])]
     return f"{low:.3g} to {high:.3g}"

@@ -12,11 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 import bnpcluster
-from bnpcluster import _resolve
+from bnpcluster import _resolve, _smc_fit
 from bnpcluster._checkpoint import Checkpoint, frozen, thawed
 from bnpcluster._jit import digest_of_package
 from bnpcluster._progress import follow
 from bnpcluster._report import Report
+from bnpcluster._smc_diagnostics import RunDiagnostics
 from bnpcluster._starts import STARTS, starts
 from bnpcluster.chains import (
     BOUNDARY,
@@ -27,11 +28,11 @@ from bnpcluster.chains import (
     stats,
     warm_up_kernels,
 )
-from bnpcluster.diagnostics import diagnose
+from bnpcluster.diagnostics import Diagnostics, diagnose
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import LazyCoclustering, Posterior
 from bnpcluster.priors import Prior
-from bnpcluster.samplers import SAMPLERS, Sampler
+from bnpcluster.samplers import SAMPLERS, ParticleSampler, Sampler
 from bnpcluster.samplers.base import check_operations
 
 ROUNDS = 20  # how often chains meet in a fit, for interrupts and checkpoints
@@ -48,6 +49,7 @@ class Sampled(ClusterMixin, BaseEstimator):
     """
 
     n_particles: int | None = None
+    diagnostics_: Diagnostics | RunDiagnostics
     _inits: tuple[str, ...] = STARTS
 
     def _store(self, parameters: dict[str, Any]) -> None:
@@ -108,6 +110,8 @@ class Sampled(ClusterMixin, BaseEstimator):
         self
         """
         check_is_fitted(self)
+        if isinstance(self._sampler, ParticleSampler):
+            raise ValueError("Particles make one pass: raise n_particles instead of continuing.")
         return self._continue(_resolve.count("n_draws", n_draws, 1))
 
     def _continue(self, more: int) -> Any:
@@ -220,6 +224,16 @@ class Sampled(ClusterMixin, BaseEstimator):
         self.posterior_ = _posterior(chains, old)
         self._prepare_prediction()
         self._last = [frozen(chain) for chain in chains]
+        self._runs: list = []
+        for name in _smc_fit.EVIDENCE:
+            self.__dict__.pop(name, None)
+        self.n_iter_ = max(chain.iteration for chain in chains)
+        self.sampler_stats_ = stats(chains)
+        self.diagnostics_ = diagnose(self.posterior_)
+        return self._summarise(interrupted)
+
+    def _summarise(self, interrupted: bool) -> Any:
+        """Set what follows from the posterior and its diagnostics."""
         try:
             labels = self.posterior_.point_estimate(self.point_estimate)
         except KeyboardInterrupt:  # the draws are worth more than the search
@@ -228,13 +242,10 @@ class Sampled(ClusterMixin, BaseEstimator):
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.n_clusters_posterior_ = self.posterior_.n_clusters_pmf()
         self.coclustering_ = LazyCoclustering(self.posterior_)
-        self.n_iter_ = max(chain.iteration for chain in chains)
         self.interrupted_ = interrupted
-        self.sampler_stats_ = stats(chains)
-        self.diagnostics_ = diagnose(self.posterior_)
         self.converged_ = self.diagnostics_.converged
         if self.converged_ is False:
-            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=4)
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=5)
         return self
 
     def _prepare_prediction(self) -> None:

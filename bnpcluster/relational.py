@@ -203,7 +203,7 @@ class InfiniteRelationalModel(Sampled):
 
 
 def _serves(sampler: type[Sampler], bound: Any) -> bool:
-    return all(offers(bound, name) for name in sampler.requires)
+    return not sampler.weighted and all(offers(bound, name) for name in sampler.requires)
 
 
 def _as_pairs(pairs: ArrayLike, n: int) -> NDArray:

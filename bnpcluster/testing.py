@@ -16,10 +16,11 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 import bnpcluster._ops as ops
+from bnpcluster._draws import canonical
 from bnpcluster._state import State
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior, PriorTables
-from bnpcluster.samplers import Sampler
+from bnpcluster.samplers import ParticleSampler, Sampler
 from bnpcluster.samplers._archive import Archive
 
 FALSE_ALARM = 1e-3
@@ -219,6 +220,105 @@ def _some_archive(partitions: np.ndarray, bound: Any, rng: np.random.Generator) 
     n = partitions.shape[1]
     some = [_with_absent(row, bound, n) for row in rng.choice(partitions, 8)]
     return Archive([some[:4], some[4:]], 0)
+
+
+def check_particles(
+    sampler: ParticleSampler,
+    likelihood: Likelihood,
+    prior: Prior,
+    X: np.ndarray,
+    *,
+    error: float = 0.01,
+    n_runs: int = 400,
+    seed: int = 0,
+) -> None:
+    """Assert that a particle sampler estimates evidence and posterior without bias.
+
+    Over independent runs the mean of the evidence, and of the evidence times the particles' weight
+    of every partition, are those of the enumeration, to four standard errors.
+
+    Parameters
+    ----------
+    sampler : ParticleSampler
+        With few particles: every number of them is unbiased, and few ones are quick.
+    likelihood : Likelihood
+    prior : Prior, with fixed values
+    X : ndarray of shape (n, n_features), n at most about 6
+    error : float, default=0.01
+        Runs are made until the standard error of the mean evidence is below this, relative to it.
+    n_runs : int, default=400
+        At least so many runs.
+    seed : int, default=0
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.likelihoods import Bernoulli
+    >>> from bnpcluster.priors import DirichletProcess
+    >>> from bnpcluster.samplers import UrnSMC
+    >>> from bnpcluster.testing import check_particles
+    >>> X = np.array([[1, 1], [1, 0], [0, 0]])
+    >>> check_particles(UrnSMC(n_particles=8), Bernoulli(), DirichletProcess(1.0), X)
+    """
+    X = np.asarray(X, float)
+    prior = sampler.checked(prior)
+    exact = exact_posterior(X, likelihood, prior)
+    bound = likelihood.bind(X, 8)
+    z_values = []
+    for attempt in (1, 2):  # the second one is twice as precise
+        rng = np.random.default_rng([seed, attempt])
+        size = error / attempt, n_runs * attempt**2
+        masses = _masses(sampler, bound, prior, exact, size, rng)
+        z_values.append(_worst(masses, exact.probabilities))
+        if max(map(abs, z_values[-1])) < 4.0:
+            return
+    raise AssertionError(
+        f"{sampler!r} is biased under {likelihood!r} and {prior!r}: evidence and worst partition "
+        f"are off by {z_values} standard errors."
+    )
+
+
+def _masses(
+    sampler: ParticleSampler,
+    bound: Any,
+    prior: Prior,
+    exact: ExactPosterior,
+    size: tuple[float, int],
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """By run, the evidence times the weight of each partition, over the exact evidence."""
+    n = exact.partitions.shape[1]
+    powers = (n + 1) ** np.arange(n)
+    order = np.argsort(exact.partitions @ powers)
+    codes = (exact.partitions @ powers)[order]
+    runs: list[np.ndarray] = []
+    ratios: list[float] = []
+    error, least = size
+    # A sampler that is wrong may never become that precise.
+    while len(runs) < least or (
+        len(runs) < 100 * least and np.std(ratios) > error * np.mean(ratios) * math.sqrt(len(runs))
+    ):
+        run = sampler.run(bound, prior, n, rng)
+        weights = np.exp(run.log_weight - logsumexp(run.log_weight))
+        ratios.append(math.exp(run.log_evidence - exact.log_evidence))
+        mass = np.zeros(len(codes))
+        found = canonical(run.labels)[0] @ powers
+        np.add.at(mass, order[np.searchsorted(codes, found)], ratios[-1] * weights)
+        runs.append(mass)
+    return np.array(runs)
+
+
+def _worst(masses: np.ndarray, probabilities: np.ndarray) -> tuple[float, float]:
+    """Errors, in standard errors, of the evidence and of the worst of the common partitions."""
+    total = masses.sum(axis=1)
+    root = math.sqrt(len(masses))
+    evidence = (total.mean() - 1.0) / (total.std() / root)
+    common = (masses > 0).sum(axis=0) >= 100  # sums of the others are no normal variables
+    if not common.any():
+        return float(evidence), 0.0
+    gaps = masses[:, common].mean(axis=0) - probabilities[common]
+    z = gaps / (masses[:, common].std(axis=0) / root)
+    return float(evidence), float(z[np.argmax(np.abs(z))])
 
 
 def check_prior(prior: Prior, n: int = 6) -> None:

@@ -19,7 +19,9 @@ from bnpcluster import DPMixture, _jit
 import bnpcluster, pathlib
 loaded = [m for m in list(sys.modules.values()) if getattr(m, "__name__", "").startswith("bnp")]
 X = np.random.default_rng(0).integers(2, size=(12, 2)) * 1.0
-model = DPMixture(likelihood={likelihood}, n_draws=5, n_warmup=5, n_chains=2, random_state=0)
+model = DPMixture(
+    sampler="gibbs", likelihood={likelihood}, n_draws=5, n_warmup=5, n_chains=2, random_state=0
+)
 model.fit(X).predict(X)
 misses = hits = 0
 for kernel in _jit.KERNELS:
@@ -124,6 +126,17 @@ def test_package_edits_and_second_processes(place):
     assert edited != value
     file.write_text(text)
     assert run(place)[2] == value
+
+
+def test_compilations_share_no_file(place):
+    """Two programs that compile one kernel for different data at once cannot mix them up."""
+    run(place)
+    run(place, "'bernoulli'")
+    indices = list((place / "cache").rglob("*.nbi"))
+    code = {file.with_suffix("").with_suffix("") for file in (place / "cache").rglob("*.nbc")}
+    assert {file.with_suffix("") for file in indices} == code
+    assert len(list((place / "cache").rglob("*.nbc"))) == len(indices)
+    assert sum("sweep" in file.name for file in indices) >= 2
 
 
 def test_outside_likelihoods_are_cached_until_their_file_changes(place):

@@ -169,8 +169,10 @@ def four_vertices(output: Path | None, **_: Any) -> None:
     shares = {"exact": exact.probabilities}
     for name, sampler in VARIANTS.items():
         found = sample(bound, begin(bound, 4, 4, 0), sampler, 40_000, 1_000)
-        visits = [index[relabel(row).tobytes()] for row in found.labels.reshape(-1, 4)]
-        shares[name] = np.bincount(visits, minlength=len(index)) / len(visits)
+        rows, times_seen = np.unique(found.labels.reshape(-1, 4), axis=0, return_counts=True)
+        shares[name] = np.zeros(len(index))
+        for row, count in zip(rows, times_seen / times_seen.sum(), strict=True):
+            shares[name][index[relabel(row).tobytes()]] += count
     lines = [
         [name, *(f"{x:.4f}" for x in share), f"{np.abs(share - exact.probabilities).sum() / 2:.4f}"]
         for name, share in shares.items()
@@ -182,7 +184,8 @@ def four_vertices(output: Path | None, **_: Any) -> None:
             axes[0].bar(np.arange(15) + 0.12 * c, share, 0.12, label=name)
         axes[0].set(xticks=np.arange(15) + 0.36, ylabel="share of draws")
         axes[0].set_xticklabels(names, rotation=90)
-        axes[0].legend()
+        axes[0].set_ylim(0, 0.3)
+        axes[0].legend(ncols=3, fontsize="small", loc="upper center")
         save()
 
 
@@ -282,11 +285,11 @@ def variants(data: Path, restarts: int, **_: Any) -> None:
     for (name, scale), theirs in TABLE_4.items():
         bound, n, _n_links = network(data, name, scale)
         found = several(bound, n, VARIANTS, 1000, restarts)
-        printed = [*theirs.split(" / "), ""]
+        printed = [*theirs.split(), ""]
         first.append([f"{name} {scale}"])
         for runs, value in zip(found.values(), printed, strict=True):
             first[-1] += [halves(runs)[0], value]
-        printed = ["", *TABLE_5[name, scale].split(" / "), ""]
+        printed = ["", *TABLE_5[name, scale].split(), ""]
         second.append([f"{name} {scale}"])
         for (method, runs), value in zip(found.items(), printed, strict=True):
             if method != GIBBS:
@@ -303,17 +306,17 @@ def chains_together(data: Path, restarts: int, output: Path | None, **_: Any) ->
         bound, n, _n_links = network(data, name, scale)
         for n_chains in SEVERAL:
             row = [
-                rhat(sample(bound, begin(bound, n, n_chains, s), METHODS["ARM"], 50, 50).log_joint)
+                rhat(sample(bound, begin(bound, n, n_chains, s), METHODS["ARM"], 250, 250)[0])
                 for s in range(restarts)
             ]
             lines.append([f"{name} {scale}", n_chains, mean_and_spread(row), np.mean(row)])
-    table("Figure 6", "network | chains | R-hat after 100 iterations", [row[:3] for row in lines])
+    table("Figure 6", "network | chains | R-hat after 500 iterations", [row[:3] for row in lines])
     if output:
         axes, save = picture(output / "arm_chains.png", 1)
         for name in ("NIPS 1.0", "USAir 0.8"):
             values = [row[3] for row in lines if row[0] == name]
             axes[0].plot(SEVERAL, values, "o-", label=name)
-        axes[0].set(xlabel="chains", ylabel="R-hat after 100 iterations")
+        axes[0].set(xlabel="chains", ylabel="R-hat after 500 iterations")
         axes[0].legend()
         save()
 

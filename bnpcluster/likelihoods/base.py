@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 
 class Likelihood(BaseEstimator):
@@ -31,6 +31,10 @@ class Likelihood(BaseEstimator):
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Validate the rows `X` and return data and empty slots for the kernels."""
         raise NotImplementedError(f"{type(self).__name__} must define bind(X, capacity).")
+
+    def frozen(self, X: np.ndarray) -> Likelihood:
+        """The same likelihood with every "auto" replaced by what it stands for at `X`."""
+        return clone(self)
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""

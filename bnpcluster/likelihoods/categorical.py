@@ -90,6 +90,10 @@ class Categorical(Likelihood):
             bias_without=np.zeros(width),
         )
 
+    def frozen(self, X: np.ndarray) -> Categorical:
+        """The same likelihood with every "auto" replaced by what it stands for at `X`."""
+        return type(self)(concentration=self.concentration, n_categories=self._n_categories(X))
+
     def _n_categories(self, X: np.ndarray) -> np.ndarray:
         _check(X)
         if is_auto(self.n_categories):

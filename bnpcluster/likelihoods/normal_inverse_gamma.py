@@ -64,6 +64,17 @@ class NormalInverseGamma(Likelihood):
         """Ready the rows `X` for the kernels."""
         unit = units(X)
         Z = unit.inside(X)
+        return bind_columns(Z, unit, *self._at(Z, unit), capacity)
+
+    def frozen(self, X: np.ndarray) -> NormalInverseGamma:
+        """The same likelihood with every "auto" replaced by what it stands for at `X`."""
+        unit = units(X)
+        mean, kappa, shape, rate = self._at(unit.inside(X), unit)
+        mean = unit.centre + unit.scale * mean
+        return type(self)(mean=mean, kappa=kappa, shape=shape, scale=rate * unit.scale**2)
+
+    def _at(self, Z: np.ndarray, unit: Units) -> tuple[np.ndarray, float, float, np.ndarray]:
+        """The hyper-parameters, those that follow from the data included, in internal units."""
         d = Z.shape[1]
         share = cluster_share(Z)
         kappa = share / WIDTH**2 if is_auto(self.kappa) else number("kappa", self.kappa)
@@ -74,7 +85,7 @@ class NormalInverseGamma(Likelihood):
         rate = np.full(d, share / 2)
         if not is_auto(self.scale):
             rate = column_values("scale", self.scale, d, positive=True) / unit.scale**2
-        return bind_columns(Z, unit, mean, kappa, shape, rate, capacity)
+        return mean, kappa, shape, rate
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""

@@ -87,16 +87,28 @@ class NormalInverseWishart(Likelihood):
         unit = units(X)
         Z = unit.inside(X)
         n, d = Z.shape
+        mean, kappa, nu, scale = self._at(Z, unit)
+        if d == 1:
+            return bind_columns(Z, unit, mean, kappa, nu / 2, np.diag(scale) / 2, capacity)
+        bind = bind_planar if d == 2 else bind_general
+        return bind(Z, unit, mean, kappa, nu, scale, _tables(n, kappa, nu, scale, unit), capacity)
+
+    def frozen(self, X: np.ndarray) -> NormalInverseWishart:
+        """The same likelihood with every "auto" replaced by what it stands for at `X`."""
+        unit = units(X)
+        mean, kappa, nu, scale = self._at(unit.inside(X), unit)
+        scale = scale * np.outer(unit.scale, unit.scale)
+        return type(self)(mean=unit.centre + unit.scale * mean, kappa=kappa, nu=nu, scale=scale)
+
+    def _at(self, Z: np.ndarray, unit: Units) -> tuple[np.ndarray, float, float, np.ndarray]:
+        """The hyper-parameters, those that follow from the data included, in internal units."""
+        n, d = Z.shape
         share = cluster_share(Z)
         kappa = share / WIDTH**2 if is_auto(self.kappa) else number("kappa", self.kappa)
         nu = _nu(n, d) if is_auto(self.nu) else number("nu", self.nu, low=d - 1)
         # The covariance has prior mean scale / (nu - d - 1), if it has one.
         expected = share * max(nu - d - 1.0, 1.0)
-        mean, scale = self._mean(unit), self._scale(unit, expected)
-        if d == 1:
-            return bind_columns(Z, unit, mean, kappa, nu / 2, np.diag(scale) / 2, capacity)
-        bind = bind_planar if d == 2 else bind_general
-        return bind(Z, unit, mean, kappa, nu, scale, _tables(n, kappa, nu, scale, unit), capacity)
+        return self._mean(unit), kappa, nu, self._scale(unit, expected)
 
     def _mean(self, unit: Units) -> np.ndarray:
         if is_auto(self.mean):

@@ -57,6 +57,16 @@ class Poisson(Likelihood):
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the counts `X` for the kernels."""
         _check(X)
+        return bind_counts(X, *self._at(X), capacity)
+
+    def frozen(self, X: np.ndarray) -> Poisson:
+        """The same likelihood with every "auto" replaced by what it stands for at `X`."""
+        _check(X)
+        shape, rate = self._at(X)
+        return type(self)(shape=shape, rate=rate)
+
+    def _at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The hyper-parameters, those that follow from the data included."""
         n, d = X.shape
         shape = np.ones(d)
         if not is_auto(self.shape):
@@ -65,7 +75,7 @@ class Poisson(Likelihood):
             rate = shape / np.maximum(X.mean(axis=0), 1 / n)
         else:
             rate = column_values("rate", self.rate, d, positive=True)
-        return bind_counts(X, shape, rate, capacity)
+        return shape, rate
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""

@@ -72,6 +72,10 @@ class FiniteDirichlet(Prior):
         log_v[k] = np.append(0.0, np.cumsum(np.log(k0 - k[:-1]))) + k * math.log(a)
         return PriorTables(log_v - log_rising(k0 * a, n), log_rising_table(1.0 + a, n))
 
+    def draw_components(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """The number of components, which is fixed, as floats."""
+        return np.full(size, float(self.n_components))
+
     def predictive(self, sizes: np.ndarray) -> np.ndarray:
         """(m + a) / (n + k0 a) for a block of m items, a (k0 - k) / (n + k0 a) for a new one."""
         a, k0 = self.values["concentration"], int(self.n_components)

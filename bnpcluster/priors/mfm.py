@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from bnpcluster.priors._hyper import Hyper, is_number
+from bnpcluster.priors._hyper import TINY, Hyper, is_number
 from bnpcluster.priors._sizes import legendre, log_rising_table
 from bnpcluster.priors.base import Prior, PriorTables
 
@@ -106,6 +106,17 @@ class MFM(Prior):
         """log V[k] by its series, log W[m] = log (g+1)_{m-1}"""
         g = self.values["gamma"]
         return PriorTables(log_v(n, k_max, g, *self._law()), log_rising_table(1.0 + g, n))
+
+    def draw_components(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Draws of the number of components, as floats: Gnedin's law has no bound."""
+        name, parameter = self._law()
+        if name == "array":
+            return 1.0 + rng.choice(len(parameter), size=size, p=np.exp(parameter))
+        if name == "poisson":
+            return 1.0 + rng.poisson(parameter, size)
+        # Gnedin's is the geometric law of a success that is Beta(c, 1 - c).
+        p = parameter if name == "geometric" else rng.beta(parameter, 1.0 - parameter, size)
+        return np.ceil(np.log1p(-rng.random(size)) / np.log1p(-np.clip(p, TINY, 1.0 - 1e-16)))
 
     def predictive(self, sizes: np.ndarray) -> np.ndarray:
         """The ratios of V at n + 1 and at n, times m + g for a block of m items."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._stable import log_exponentially_tilted
 from bnpcluster.priors._hyper import Hyper
 from bnpcluster.priors._sizes import legendre, log_rising, log_rising_table
 from bnpcluster.priors.base import Prior, PriorTables
@@ -76,6 +77,10 @@ class NGG(Prior):
         k = np.arange(1, min(k_max, n) + 1)
         values[k] = log_v(n, tuple(k), tau, sigma)
         return PriorTables(values, log_rising_table(1.0 - sigma, n))
+
+    def log_total_mass(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Logs of draws of the total mass, with density exp(tau - tau^(1/sigma) t) f(t)."""
+        return log_exponentially_tilted(self.values["tau"], self.values["sigma"], size, rng)
 
     def predictive(self, sizes: np.ndarray) -> np.ndarray:
         """The ratios of V at n + 1 and at n, times m - sigma for a block of m items."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._stable import log_polynomially_tilted
 from bnpcluster.priors._hyper import TINY, Hyper, solve_expected
 from bnpcluster.priors._sizes import log_rising, log_rising_table
 from bnpcluster.priors.base import Prior, PriorTables
@@ -108,6 +109,10 @@ class PitmanYor(Prior):
             return super().expected_clusters(n)
         ratio = np.log1p(d / (alpha + np.arange(n))).sum()  # log (alpha+d)_n / (alpha)_n
         return float(alpha / d * np.expm1(ratio))
+
+    def log_total_mass(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Logs of draws of the total mass, with density t^-alpha f(t), f the d-stable density."""
+        return log_polynomially_tilted(self.values["alpha"], self.values["discount"], size, rng)
 
     def predictive(self, sizes: np.ndarray) -> np.ndarray:
         """(m - d) / (n + alpha) for a block of m items, (alpha + k d) / (n + alpha) for a new."""

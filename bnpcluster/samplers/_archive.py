@@ -26,20 +26,13 @@ class Archive(NamedTuple):
     histories: Sequence[Sequence[np.ndarray]]
     own: int
 
-    def draw(
-        self, items: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Labels of the items in two states that differ; None if there are none to be found."""
+    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray] | None:
+        """Two states; None if there are less than two."""
         everything = [labels for history in self.histories for labels in history]
         first = self.histories[self.own] if self.own >= 0 else everything
         if not first or len(everything) < 2:
             return None
-        for _ in range(TRIES):
-            one = first[int(rng.integers(len(first)))][items]
-            two = everything[int(rng.integers(len(everything)))][items]
-            if differ(one, two):
-                return one, two
-        return None
+        return first[int(rng.integers(len(first)))], everything[int(rng.integers(len(everything)))]
 
 
 class Disagreement(NamedTuple):
@@ -50,24 +43,16 @@ class Disagreement(NamedTuple):
     refinement: np.ndarray
 
 
-def differ(one: np.ndarray, two: np.ndarray) -> bool:
-    """Whether two labellings are different partitions."""
-    return bool(disagreements(one, two)[0].any())
-
-
-def disagreements(one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """On how many pairs with each item the partitions disagree, and their refinement."""
+def disagreement(one: np.ndarray, two: np.ndarray, rng: np.random.Generator) -> Disagreement | None:
+    """A pair of items that one partition joins and the other does not, all such pairs alike."""
     # As wide integers, for labels are kept in the smallest type that holds them.
     pairs = one.astype(np.intp) * (int(two.max()) + 1) + two
     refinement, common = np.unique(pairs, return_inverse=True, return_counts=True)[1:]
-    together = np.bincount(one)[one] + np.bincount(two)[two]
-    return together - 2 * common[refinement], refinement
-
-
-def disagreement(one: np.ndarray, two: np.ndarray, rng: np.random.Generator) -> Disagreement:
-    """A pair of items that one partition joins and the other does not, all such pairs alike."""
-    weights, refinement = disagreements(one, two)
+    # On how many pairs with each item they disagree.
+    weights = np.bincount(one)[one] + np.bincount(two)[two] - 2 * common[refinement]
     total = np.cumsum(weights)
+    if total[-1] == 0:
+        return None
     i = int(np.searchsorted(total, rng.random() * total[-1], side="right"))
     others = np.flatnonzero((one == one[i]) != (two == two[i]))
     return Disagreement(i, int(others[rng.integers(len(others))]), refinement)
@@ -79,10 +64,11 @@ def lesson(state: State, rng: np.random.Generator) -> Disagreement | None:
     It does not depend on the state itself.
     """
     items = state.problem.items
-    pair = state.archive.draw(items, rng) if state.archive else None
-    if pair is None:
-        return None
-    i, j, among_items = disagreement(pair[0], pair[1], rng)
-    refinement = np.zeros(len(state.labels), np.intp)
-    refinement[items] = among_items
-    return Disagreement(items[i], items[j], refinement)
+    for _ in range(TRIES if state.archive else 0):
+        pair = state.archive.draw(rng)
+        told = disagreement(pair[0][items], pair[1][items], rng) if pair else None
+        if told is not None:
+            refinement = np.zeros(len(state.labels), np.intp)
+            refinement[items] = told.refinement
+            return Disagreement(items[told.i], items[told.j], refinement)
+    return None

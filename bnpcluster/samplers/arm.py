@@ -48,7 +48,7 @@ class ARM(Sampler):
     References
     ----------
     Herlau, T., Morup, M., Teh, Y. W. and Schmidt, M. N. Adaptive reconfiguration moves for
-    Dirichlet mixtures. arXiv:1406.0071.
+    Dirichlet mixtures.
 
     Examples
     --------

@@ -31,6 +31,9 @@ class Sampler(BaseEstimator):
         """
         return None
 
+    weighted = False
+    """Whether its draws are weighted particles instead of the states of a chain."""
+
     @classmethod
     def examples(cls) -> list[Sampler]:
         """Instances on which the checks are made."""

@@ -49,7 +49,7 @@ class JainNeal(PairSampler):
     Dirichlet process mixture model. Journal of Computational and Graphical Statistics 13, 158-182.
 
     Herlau, T., Morup, M., Teh, Y. W. and Schmidt, M. N. Adaptive reconfiguration moves for
-    Dirichlet mixtures. arXiv:1406.0071 (the launch from an archive).
+    Dirichlet mixtures (the launch from an archive).
 
     Examples
     --------

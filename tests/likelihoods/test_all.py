@@ -96,3 +96,18 @@ def test_statistics_do_not_drift(likelihood, X):
         exact = [ops.log_marginal(again, same)]
         exact += [ops.log_predictive(again, same, j) for j in range(40)]
         np.testing.assert_allclose(moved, exact, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(("likelihood", "X"), EXAMPLES)
+def test_a_frozen_likelihood_is_the_one_it_was(likelihood, X):
+    """Of its own data; and other rows do not change it any more."""
+    X = np.asarray(X, float)
+    frozen = likelihood.frozen(X)
+    more = np.vstack([X, X[:3]])
+    assert "auto" not in map(str, frozen.get_params().values())
+    values = []
+    for law, rows in ((likelihood, X), (frozen, X), (frozen, more)):
+        bound = law.bind(rows, 8)
+        ops.clear(bound, 0)
+        values.append(ops.log_predictive_set(bound, 0, np.arange(len(X))))
+    assert values[1:] == pytest.approx([values[0]] * 2, rel=1e-9)

@@ -30,6 +30,7 @@ from tests.mutants.partition_priors import PARTITION_PRIORS
 from tests.mutants.pictures import DISPLAYS
 from tests.mutants.reconfigure import RECONFIGURE
 from tests.mutants.relational import RELATIONAL
+from tests.mutants.smc import SMC_MUTANTS
 from tests.mutants.split_merge import SPLIT_MERGE
 
 MUTANTS = [
@@ -37,6 +38,7 @@ MUTANTS = [
     *SPLIT_MERGE,
     *PARTICLES,
     *RECONFIGURE,
+    *SMC_MUTANTS,
     *BOOKKEEPING,
     *GAUSSIAN,
     *COLUMNS,

@@ -137,9 +137,8 @@ RECONFIGURE = [
     Mutant(
         "samplers/_archive.py",
         "the state itself is one of the two states",
-        "disagreement(pair[0], pair[1], rng)",
-        "disagreement(*((state.labels[items], pair[1]) if "
-        "differ(state.labels[items], pair[1]) else pair), rng)",
+        "disagreement(pair[0][items], pair[1][items], rng)",
+        "disagreement(state.labels[items], pair[1][items], rng)",
         f"{ARM}test_what_a_move_is_told_does_not_depend_on_the_state",
     ),
     Mutant(

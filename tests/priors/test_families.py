@@ -6,8 +6,10 @@ import mpmath
 import numpy as np
 import pytest
 from scipy.special import gammaln
+from scipy.stats import chisquare
 
 from bnpcluster.priors import MFM, NGG, DirichletProcess, FiniteDirichlet, PitmanYor
+from bnpcluster.priors.mfm import _log_q
 from bnpcluster.testing import all_partitions, log_eppf
 
 ROWS = np.array([[0, 0, 0, 1, 1, 2], [0, 0, 0, 0, 0, 0]]), np.array([[0, 1, 2]])
@@ -231,3 +233,19 @@ def test_from_expected_clusters():
 def test_bad_parameters_get_one_sentence(prior, message):
     with pytest.raises(ValueError, match=message):
         prior.validate()
+
+
+@pytest.mark.parametrize("prior", MFM.examples()[:5])
+def test_drawn_numbers_of_components_follow_their_prior(prior):
+    size = 20_000
+    drawn = prior.draw_components(size, np.random.default_rng(1))
+    assert (drawn == np.floor(drawn)).all()
+    name, parameter = prior._law()
+    m = np.arange(1.0, (len(parameter) if name == "array" else 8) + 1)
+    p = np.exp(_log_q(m, name, parameter))
+    counts = np.array([(drawn == m).sum() for m in range(1, len(p) + 1)])
+    cells = np.append(counts, size - counts.sum())
+    means = size * np.append(p, max(1.0 - p.sum(), 0.0))
+    assert ((cells - means) ** 2)[means == 0].sum() == 0
+    cells, means = cells[means > 5], means[means > 5]
+    assert chisquare(cells, means * cells.sum() / means.sum()).pvalue > 1e-3

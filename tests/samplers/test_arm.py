@@ -87,11 +87,11 @@ def test_what_a_move_is_told_does_not_depend_on_the_state():
 
 def test_one_of_two_states_is_the_chain_s_own():
     own, others = [np.array([0, 0, 0])], [np.array([0, 1, 1]), np.array([0, 1, 2])]
-    rng, items = np.random.default_rng(0), np.arange(3)
-    for _ in range(20):
-        first, second = Archive([others, own], 1).draw(items, rng)
-        assert (first == 0).all() and second.any()
-    firsts = {tuple(Archive([others, own], -1).draw(items, rng)[0]) for _ in range(100)}
+    rng = np.random.default_rng(0)
+    drawn = [Archive([others, own], 1).draw(rng) for _ in range(100)]
+    assert all((first == 0).all() for first, _ in drawn)
+    assert len({tuple(second) for _, second in drawn}) == 3
+    firsts = {tuple(Archive([others, own], -1).draw(rng)[0]) for _ in range(100)}
     assert len(firsts) == 3
 
 

@@ -1,0 +1,115 @@
+"""Can weighted particles be trusted? Their effective number, and whether the runs agree."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+ESS_WANTED = 100
+SPREAD_LIMIT = 1.0  # standard deviation of the runs' log evidences
+
+
+@dataclass(frozen=True)
+class RunDiagnostics:
+    """Diagnostics of independent runs of sequential Monte Carlo.
+
+    R-hat does not apply: particles have weights and no order. What can be said is how many draws
+    the particles are worth, and whether the runs, which know nothing of one another, estimate the
+    same evidence.
+
+    Attributes
+    ----------
+    table : dict of str to dict
+        For every run, and for all runs together: "log_evidence", "ess" (the effective number of
+        particles, by their weights) and "lines" (the effective number of different ancestors at
+        the first row: what the placement of the oldest rows rests on).
+    converged : bool or None
+        Whether the runs' log evidences have a standard deviation of at most 1 and all particles
+        are worth at least 100 draws; None for a single run.
+    verdict : str
+        The same in a sentence, with what to do next.
+    """
+
+    table: dict[str, dict[str, float]]
+    converged: bool | None
+    verdict: str
+
+    def __str__(self) -> str:
+        head, rows = self._cells()
+        width = max(len(name) for name, *_ in rows)
+        lines = [
+            f"{name:<{width}}" + "".join(f"{cell:>14}" for cell in cells)
+            for name, *cells in [head, *rows]
+        ]
+        return "\n".join([*lines, self.verdict])
+
+    def _repr_html_(self) -> str:
+        head, rows = self._cells()
+        top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in rows
+        )
+        verdict = html.escape(self.verdict)
+        return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table><p>{verdict}</p>"
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        formats = {"log_evidence": ".3f", "ess": ".0f", "lines": ".1f"}
+        rows = [
+            [name, *(format(row[k], f) for k, f in formats.items())]
+            for name, row in self.table.items()
+        ]
+        return ["", "log evidence", "ESS", "lines"], rows
+
+
+def diagnose_runs(
+    log_evidences: NDArray, log_evidence: float, weights: NDArray, origins: NDArray
+) -> RunDiagnostics:
+    """Diagnostics of runs with these evidences, weights (runs x particles) and first ancestors."""
+    table = {
+        f"run {r + 1}": _row(z, w, o)
+        for r, (z, w, o) in enumerate(zip(log_evidences, weights, origins, strict=True))
+    }
+    n_runs, n = weights.shape
+    everyone = (origins + n * np.arange(n_runs)[:, None]).ravel()
+    if n_runs > 1:
+        table["all runs"] = _row(log_evidence, weights.ravel(), everyone)
+    converged, verdict = _judge(log_evidences, list(table.values())[-1])
+    return RunDiagnostics(table, converged, verdict)
+
+
+def _row(log_evidence: float, weights: NDArray, origins: NDArray) -> dict[str, float]:
+    total = weights.sum()
+    if total == 0.0:  # next to the other runs
+        return {"log_evidence": float(log_evidence), "ess": 0.0, "lines": 0.0}
+    lines = np.bincount(origins, weights=weights / total)
+    return {
+        "log_evidence": float(log_evidence),
+        "ess": float(1.0 / ((weights / total) ** 2).sum()),
+        "lines": float(1.0 / (lines**2).sum()),
+    }
+
+
+def _judge(log_evidences: NDArray, row: dict[str, float]) -> tuple[bool | None, str]:
+    """Converged or not, and the sentence that says so."""
+    worth = f"the particles are worth {row['ess']:.0f} draws, from {row['lines']:.1f} lines"
+    if len(log_evidences) == 1:
+        return None, f"One run only, {worth}: compare it with others, n_chains=4."
+    spread = float(np.std(log_evidences, ddof=1))
+    if not spread <= SPREAD_LIMIT:
+        return False, (
+            f"The runs disagree on the evidence (standard deviation of its log {spread:.2f}, "
+            f"should be at most {SPREAD_LIMIT:g}): raise n_particles, or use a sampler with moves, "
+            "such as AnnealedSMC."
+        )
+    if not row["ess"] >= ESS_WANTED:
+        more = math.ceil(ESS_WANTED / row["ess"])
+        return False, (
+            f"The runs agree on the evidence, but {worth} ({ESS_WANTED} wanted): about {more} "
+            "times as many particles should be enough."
+        )
+    return True, f"The runs agree (standard deviation of the log evidence {spread:.2f}); {worth}."

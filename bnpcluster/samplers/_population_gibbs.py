@@ -1,0 +1,142 @@
+"""Moves on the particles of a population: Gibbs updates of some items, and whole new labels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import (
+    add,
+    clear,
+    copy,
+    log_predictive,
+    log_predictive_without,
+    remove,
+)
+from bnpcluster._population import HOLES, MOST, TOP, release, take
+from bnpcluster.samplers.gibbs import pick
+
+
+@kernel
+def redraw_all(lik, population, log_v, sigma, items, uniforms, start, stop):
+    """Redraw the blocks of `items` in turn, for every particle; return where room ran out, or stop.
+
+    Update t is of items[t % n] of particle t // n, n items, by inversion of uniforms[t].
+    """
+    numbers, n = population.numbers, len(items)
+    for t in range(start, stop):
+        p = t // n
+        spare = len(population.holders) - numbers[TOP] + numbers[HOLES]
+        if spare < 2 or population.n_blocks[p] + 1 > population.blocks.shape[1]:
+            return t
+        redraw(lik, population, log_v, sigma, p, items[t % n], uniforms[t])
+    return stop
+
+
+@kernel
+def redraw(lik, population, log_v, sigma, p, i, u):
+    """Draw the block of item i of particle p from its full conditional."""
+    blocks, n_blocks = population.blocks[p], population.n_blocks[p]
+    own = np.intp(population.labels[p, i])
+    alone = population.sizes[blocks[own]] == 1
+    if alone and n_blocks == 1:
+        return  # the only item there is
+    weights = population.score
+    for j in range(n_blocks):
+        s, size = np.intp(blocks[j]), population.sizes[blocks[j]]
+        if j != own:
+            weights[j] = math.log(size - sigma) + log_predictive(lik, s, i)
+        elif alone:
+            weights[j] = -math.inf
+        else:
+            weights[j] = math.log(size - 1 - sigma) + log_predictive_without(lik, s, i)
+    others = n_blocks - 1 if alone else n_blocks
+    weights[n_blocks] = log_v[others + 1] - log_v[others] + log_predictive(lik, 0, i)
+    j = pick(weights, n_blocks + 1, u)
+    if j == own or (alone and j == n_blocks):
+        return
+    if j == n_blocks:
+        begin(lik, population, p, i)
+    else:
+        s = owned(lik, population, p, j)
+        add(lik, s, i)
+        population.sizes[s] += 1
+    population.labels[p, i] = j
+    leave(lik, population, p, own, i)
+
+
+@kernel
+def owned(lik, population, p, j):
+    """The slot of block j of particle p, which nobody else holds: a copy if need be."""
+    s = np.intp(population.blocks[p, j])
+    if population.holders[s] == 1:
+        return s
+    t = take(population)
+    copy(lik, t, s)
+    population.sizes[t] = population.sizes[s]
+    population.holders[t] = 1
+    population.holders[s] -= 1
+    population.blocks[p, j] = t
+    return t
+
+
+@kernel
+def begin(lik, population, p, i):
+    """Particle p opens a block with item i."""
+    t, n_blocks = take(population), population.n_blocks[p]
+    copy(lik, t, 0)
+    add(lik, t, i)
+    population.sizes[t] = 1
+    population.holders[t] = 1
+    population.blocks[p, n_blocks] = t
+    population.n_blocks[p] = n_blocks + 1
+    population.numbers[MOST] = max(population.numbers[MOST], n_blocks + 1)
+
+
+@kernel
+def leave(lik, population, p, j, i):
+    """Item i leaves block j of particle p; if that empties it the last block takes its place."""
+    if population.sizes[population.blocks[p, j]] > 1:
+        s = owned(lik, population, p, j)
+        remove(lik, s, i)
+        population.sizes[s] -= 1
+        return
+    release(population, population.blocks[p, j])
+    last = population.n_blocks[p] - 1
+    population.n_blocks[p] = last
+    population.blocks[p, j] = population.blocks[p, last]
+    labels = population.labels[p]
+    for h in range(len(labels)):
+        if labels[h] == last:
+            labels[h] = j
+
+
+@kernel
+def replace(lik, population, p, labels, n_blocks, n_items):
+    """Particle p gets other labels of its first `n_items` items, with blocks of its own."""
+    for j in range(population.n_blocks[p]):
+        release(population, population.blocks[p, j])
+    for j in range(n_blocks):
+        s = take(population)
+        clear(lik, s)
+        population.sizes[s] = 0
+        population.holders[s] = 1
+        population.blocks[p, j] = s
+    population.n_blocks[p] = n_blocks
+    population.numbers[MOST] = max(population.numbers[MOST], n_blocks)
+    for i in range(n_items):
+        s = population.blocks[p, labels[i]]
+        population.labels[p, i] = labels[i]
+        population.sizes[s] += 1
+        add(lik, s, i)
+
+
+@kernel
+def change_prior(population, log_v, log_w, out):
+    """out[p] = log_v[K] + sum_b log_w[n_b] of particle p, for tables of log ratios."""
+    for p in range(len(out)):
+        out[p] = log_v[population.n_blocks[p]]
+        for j in range(population.n_blocks[p]):
+            out[p] += log_w[population.sizes[population.blocks[p, j]]]

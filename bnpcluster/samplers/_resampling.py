@@ -1,0 +1,102 @@
+"""Resampling: particles drawn anew in proportion to their weights."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnpcluster._jit import kernel
+
+MULTINOMIAL, STRATIFIED, SYSTEMATIC = range(3)
+SCHEMES = {"multinomial": MULTINOMIAL, "stratified": STRATIFIED, "systematic": SYSTEMATIC}
+
+
+def scheme_of(value: Any) -> int:
+    """The code of a resampling scheme."""
+    if value not in SCHEMES:
+        names = ", ".join(map(repr, SCHEMES))
+        raise ValueError(f"resampling must be one of {names}; got {value!r}.")
+    return SCHEMES[value]
+
+
+def threshold_of(value: Any) -> float:
+    """A threshold of the relative effective sample size: 0 is never, 1 is always."""
+    if isinstance(value, (bool, str)) or not 0.0 <= value <= 1.0:
+        raise ValueError(f"resample_threshold must be between 0 and 1, got {value!r}.")
+    return float(value)
+
+
+@kernel
+def scale_weights(population):
+    """weight[p] = exp(log_weight[p] - top); return log of their mean, and ESS / N."""
+    log_weight, weight, top = population.log_weight, population.weight, -math.inf
+    n, total, squares = len(log_weight), 0.0, 0.0
+    for p in range(n):
+        top = max(top, log_weight[p])
+    for p in range(n):
+        weight[p] = math.exp(log_weight[p] - top)
+        total += weight[p]
+        squares += weight[p] * weight[p]
+    return top + math.log(total / n), total * total / (squares * n)
+
+
+@kernel
+def draw_parents(weight, scheme, parent, count, rng):
+    """Draw the parents of all particles in proportion to weight; survivors stay in their places.
+
+    N points on the line of all weights tell how often each particle is drawn: independent ones, or
+    one in each of N equal strips, at a height of its own (stratified) or at a common one.
+    """
+    n, total, height = len(weight), 0.0, rng.random()
+    for p in range(n):
+        total += weight[p]
+        count[p] = 0
+    p, reached, rest = 0, weight[0], 1.0
+    for i in range(n):
+        if scheme == MULTINOMIAL:
+            # The least of n - i uniforms on the rest of the line; the others are uniform above.
+            rest *= math.exp(-rng.standard_exponential() / (n - i))
+            point = (1.0 - rest) * total
+        else:
+            point = (i + height) / n * total
+        while p < n - 1 and reached <= point:
+            p += 1
+            reached += weight[p]
+        count[p] += 1
+        if scheme == STRATIFIED:
+            height = rng.random()
+    settle(parent, count)
+
+
+@kernel
+def settle(parent, count):
+    """parent[p] of all particles from how often each was drawn."""
+    for p in range(len(parent)):
+        parent[p] = -1
+        if count[p] > 0:
+            parent[p] = p
+            count[p] -= 1
+    a = 0
+    for p in range(len(parent)):
+        if parent[p] < 0:
+            while count[a] == 0:
+                a += 1
+            parent[p] = a
+            count[a] -= 1
+
+
+def drawn_parents(
+    weights: NDArray, size: int, scheme: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """`size` particles drawn in proportion to weight, in increasing order."""
+    if scheme == MULTINOMIAL:
+        points = np.sort(rng.random(size))
+    else:
+        heights = rng.random(size if scheme == STRATIFIED else 1)
+        points = (np.arange(size) + heights) / size
+    edges = np.cumsum(weights)
+    found = np.searchsorted(edges, points * edges[-1], side="right")
+    return np.minimum(found, len(weights) - 1)

@@ -1,0 +1,158 @@
+"""From the prior to the posterior of a fixed data set, by powers of the likelihood."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnpcluster._ops import log_likelihood
+from bnpcluster._population import label_type
+from bnpcluster._state import State, Stopped
+from bnpcluster.samplers._resampling import drawn_parents
+from bnpcluster.samplers._smc import Run, log_mean_exp, relative_variance, shares
+from bnpcluster.samplers.base import Sampler
+
+HALVINGS = 50  # in the search for a temperature
+
+
+class Tempered:
+    """Particles that are whole partitions, each a `State`, at a common inverse temperature.
+
+    Parameters
+    ----------
+    bound, prior, n_items, rng : as for `ParticleSampler.run`
+    n_particles : int
+    move : Sampler
+        What moves the particles at every temperature.
+    """
+
+    def __init__(
+        self,
+        bound: Any,
+        prior: Any,
+        n_items: int,
+        rng: np.random.Generator,
+        n_particles: int,
+        move: Sampler,
+    ):
+        self.move, self.rng = move, rng
+        self.states = []
+        for _ in range(n_particles):
+            at = prior.at(**prior.draw(rng))
+            labels = np.full(_length(bound), -1)
+            labels[:n_items] = at.sample(n_items, rng)
+            self.states.append(State(bound, at, labels, beta=0.0))
+        self.origin = np.arange(n_particles, dtype=np.int32)
+        self.beta, self.log_z, self.n_steps = 0.0, 0.0, 0
+
+    @property
+    def log_likelihoods(self) -> NDArray[np.float64]:
+        """log p(data | partition) of all particles."""
+        return np.array([log_likelihood(s.problem.likelihood, s.n_blocks) for s in self.states])
+
+    def next_beta(self, log_f: NDArray, share: float) -> float:
+        """The inverse temperature at which the ESS is `share` of the particles; at most 1."""
+        low, high = self.beta, 1.0
+        if ess_share((high - self.beta) * log_f) >= share:
+            return high
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (
+                (middle, high)
+                if ess_share((middle - self.beta) * log_f) >= share
+                else (low, middle)
+            )
+        return high  # above `low`, so that the search always gets on
+
+    def step(
+        self, beta: float, log_f: NDArray, scheme: int, n_moves: int, length: int | None
+    ) -> None:
+        """Reweigh the particles for `beta`, draw them anew by weight, and move them.
+
+        With a `length` the moves waste nothing: N / length particles are drawn, and all `length`
+        states on the way of each of them are particles.
+        """
+        increments = (beta - self.beta) * log_f
+        self.log_z += log_mean_exp(increments)
+        self.beta, self.n_steps = beta, self.n_steps + 1
+        n, chain = len(self.states), length or 1
+        parents = drawn_parents(shares(increments), n // chain, scheme, self.rng)
+        copies = [(self.states[a].labels.copy(), self.states[a].prior) for a in parents]
+        self.origin = np.repeat(self.origin[parents], chain)
+        for state in self.states:
+            state.problem = state.problem._replace(beta=beta)
+        for m, (labels, prior) in enumerate(copies):
+            for t in range(chain):
+                state = self.states[m * chain + t]
+                assign(state, labels, prior)
+                for _ in range(n_moves if length is None or t > 0 else 0):
+                    self._move(state)
+                labels, prior = state.labels.copy(), state.prior
+
+    def _move(self, state: State) -> None:
+        self.move.step(state, self.rng)
+        if state.prior.sampled:
+            state.set_prior(state.prior.update(state.sizes, state.n_items, self.rng))
+
+    def run(
+        self,
+        temperatures: Sequence[float] | None,
+        share: float,
+        scheme: int,
+        n_moves: int,
+        length: int | None,
+        should_stop: Callable[[], bool],
+    ) -> Run:
+        """Step through all temperatures; None: chosen on the way by the ESS."""
+        begin, given = time.perf_counter(), iter(temperatures or ())
+        while self.beta < 1.0:
+            if should_stop():
+                raise Stopped
+            log_f = self.log_likelihoods
+            beta = next(given) if temperatures else self.next_beta(log_f, share)
+            self.step(beta, log_f, scheme, n_moves, length)
+        return self._outcome(time.perf_counter() - begin)
+
+    def _outcome(self, seconds: float) -> Run:
+        states, n = self.states, self.states[0].n_items
+        for state in states:
+            state.rebuild()
+        log_weight = np.zeros(len(states))
+        return Run(
+            labels=np.array([s.labels[:n] for s in states]).astype(label_type(n)),
+            log_weight=log_weight,
+            log_evidence=self.log_z,
+            relative_variance=relative_variance(log_weight, self.origin, self.n_steps),
+            log_joint=np.array([s.log_joint() + s.prior.log_hyper_density() for s in states]),
+            values={k: np.array([s.prior.values[k] for s in states]) for k in _sampled(states)},
+            origin=self.origin,
+            counts={"resamplings": self.n_steps},
+            seconds=seconds,
+        )
+
+
+def _sampled(states: list[State]) -> tuple[str, ...]:
+    return states[0].prior.sampled
+
+
+def _length(bound: Any) -> int:
+    return bound.n_items if hasattr(bound, "n_items") else len(bound[0])
+
+
+def assign(state: State, labels: NDArray, prior: Any) -> None:
+    """Put a state where another one is."""
+    while labels.max() + 2 > len(state.partition.sizes):
+        state.enlarge()
+    state.labels[:] = labels
+    if prior is not state.prior:
+        state.set_prior(prior)
+    state.rebuild()
+
+
+def ess_share(log_weight: NDArray) -> float:
+    """Effective sample size of weights, as a share of their number."""
+    return float(1.0 / (shares(log_weight) ** 2).sum() / len(log_weight))

@@ -1,0 +1,321 @@
+"""Annealed sequential Monte Carlo: particles that move while rows come or the data gain power."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bnpcluster._population import scarce
+from bnpcluster._state import State, Stopped
+from bnpcluster.samplers._population_gibbs import change_prior, redraw_all, replace
+from bnpcluster.samplers._resampling import scheme_of, threshold_of
+from bnpcluster.samplers._smc import (
+    Filter,
+    ParticleSampler,
+    Run,
+    number_of,
+)
+from bnpcluster.samplers._tempering import Tempered, assign
+from bnpcluster.samplers.base import Sampler
+from bnpcluster.samplers.gibbs import Gibbs
+from bnpcluster.samplers.urn_smc import Urn, urn
+
+PATHS = ("items", "temperature")
+
+
+class AnnealedFilter(Filter):
+    """Particles that follow the urn scheme at an annealed concentration and redraw some items.
+
+    The concentration starts at `start` and goes to the prior's own value, by the share `rate` of
+    what is left, from item to item.
+    """
+
+    chunk = 1
+    start, rate, block_size = 1.0, 0.01, 9
+    move: Sampler | None = None
+    pointer = 0
+
+    def begin(self) -> None:
+        """Fix the target of the annealing, before the first item."""
+        self.target = self.prior
+        self.name = next(iter(self.prior.hyper))
+        self.value = self.target.values[self.name]
+        if self.rate > 0.0:
+            self.value = self.start
+            self.prior = self.target.at(**{self.name: self.value})
+
+    def law(self, start: int, stop: int) -> Urn:
+        """The urn weights at the present concentration."""
+        return urn(self.prior, start, stop, self.room)
+
+    def place(self, n_items: int, should_stop: Callable[[], bool]) -> None:
+        """Place all items up to `n_items`, moving the particles after each of them."""
+        while self.n_placed < n_items:
+            if should_stop():
+                raise Stopped
+            if self.n_placed > 0 and self.rate > 0.0:
+                self._anneal()
+            super().place(self.n_placed + 1, should_stop)
+            if self.move is None:
+                self._redraw()
+            else:
+                self._step(self.move)
+
+    def _anneal(self) -> None:
+        """Change the concentration; the particles' weights change with the prior."""
+        value = self.value + self.rate * (self.target.values[self.name] - self.value)
+        if value == self.value:
+            return
+        then = self.target.at(**{self.name: value})
+        self.population.log_weight[:] += self.log_ratio(then)
+        self.prior, self.value = then, value
+
+    def log_ratio(self, then: Any) -> np.ndarray:
+        """By particle, log p(partition) under another prior less that under the present one."""
+        n, most = self.n_placed, self.room
+        log_v, log_w = self.prior.tables(n, most)
+        to_v, to_w = then.tables(n, most)
+        # -inf stands in both at once: annealing changes no bound of the number of blocks.
+        with np.errstate(invalid="ignore"):
+            ratio_v = np.where(np.isfinite(to_v), to_v - log_v, -np.inf)
+        ratio = np.zeros(len(self.population.n_blocks))
+        change_prior(self.population, ratio_v, to_w - log_w, ratio)
+        return ratio
+
+    def _redraw(self) -> None:
+        """Gibbs updates of the active block, which goes round the items, and of the last item."""
+        n = self.n_placed
+        size = min(self.block_size, n - 1)
+        active = (self.pointer + np.arange(size)) % max(n - 1, 1)
+        self.pointer = (self.pointer + size) % max(n - 1, 1)
+        items = np.append(active, n - 1)
+        uniforms = self.rng.random(len(self.population.n_blocks) * len(items))
+        reached, sigma = 0, float(self.prior.sigma_now)
+        while reached < len(uniforms):
+            log_v = self.prior.tables(n, self.room + 1).log_v
+            reached = redraw_all(
+                self.lik, self.population, log_v, sigma, items, uniforms, reached, len(uniforms)
+            )
+            if reached < len(uniforms):
+                self.enlarge(further=2)
+
+    def _step(self, move: Sampler) -> None:
+        """One iteration of another sampler for every particle."""
+        n, present = self.n_placed, self.population.labels
+        labels = np.full(present.shape[1], -1)
+        labels[:n] = present[0, :n]
+        state = State(self.lik, self.prior, labels)
+        for p in range(len(present)):
+            labels[:n] = present[p, :n]
+            assign(state, labels, self.prior)
+            move.step(state, self.rng)
+            state.rebuild()
+            while scarce(self.population, state.n_blocks) or state.n_blocks > self.room:
+                self.enlarge(further=state.n_blocks)
+            replace(self.lik, self.population, p, state.labels, state.n_blocks, n)
+
+    def outcome(self, log_correction: Any = 0.0) -> Run:
+        """The particles, weighted for the target itself; the run goes on from its own weights."""
+        annealed, correction = self.prior, self.log_ratio(self.target)
+        self.prior = self.target
+        run = super().outcome(correction)
+        self.prior = annealed
+        return run
+
+
+class AnnealedSMC(ParticleSampler):
+    """Sequential Monte Carlo whose particles go on moving, with an annealed target.
+
+    On the path of the *items* the rows come in their order, as for `UrnSMC`, and after each of them
+    every particle redraws the clusters of a block of earlier rows by Gibbs updates. With `anneal`
+    the prior's concentration starts high and sinks to its value, so that clusters have a chance
+    to open that a small concentration would not give them; the weights are corrected at the end.
+    On the path of the *temperature* all rows are there from the beginning, and the power of the
+    likelihood grows from 0 to 1.
+
+    Parameters
+    ----------
+    n_particles : int, default=100
+    block_size : int, default=9
+        Rows that are redrawn after each new one, in turns; the new one is redrawn, too.
+    anneal : bool, default=True
+        False keeps the concentration at its value (the reference's SMC-G).
+    rate : float, default=0.01
+        The share of what is left of the way that the concentration goes per row.
+    start : float, default=1.0
+        Where it begins. It is the first parameter of the prior: alpha, tau, gamma, concentration.
+    path : {"items", "temperature"}, default="items"
+    move : Sampler or None, default=None
+        What moves the particles instead: on the path of the items one iteration per row, on that of
+        the temperature `n_moves` iterations per temperature (None: a Gibbs sweep).
+    temperatures : "adaptive" or array, default="adaptive"
+        Increasing powers of the likelihood that end with 1. "adaptive": each as high as leaves the
+        particles the effective sample size `resample_threshold`.
+    n_moves : int, default=1
+        Iterations of `move` per temperature.
+    waste_free : int or None, default=None
+        If given, only one in so many particles is drawn anew at each temperature, and all states
+        on its way through so many of them, `n_moves` iterations apart, are particles.
+    resample_threshold : float, default=0.8
+        As for `UrnSMC`.
+    resampling : {"systematic", "stratified", "multinomial"}, default="systematic"
+
+    Notes
+    -----
+    The evidence is estimated without bias, except with adaptive temperatures, where the estimate is
+    consistent. Hyper-priors are sampled on the path of the temperature: every particle has values
+    of its own. On the path of the items parameters must be fixed, and ``"auto"`` stands for 1.0.
+    `continue_fit` does not apply; `partial_fit` does on the path of the items.
+
+    References
+    ----------
+    Ulker, Y., Gunsel, B. and Cemgil, A. T. (2010). Sequential Monte Carlo samplers for Dirichlet
+    process mixtures. Proceedings of AISTATS, 876-883.
+
+    Dau, H.-D. and Chopin, N. (2022). Waste-free sequential Monte Carlo. Journal of the Royal
+    Statistical Society B 84, 114-148.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster import DPMixture
+    >>> X = np.concatenate([np.full((9, 1), -3.0), np.full((9, 1), 3.0)])
+    >>> X += np.random.default_rng(0).normal(scale=0.3, size=X.shape)
+    >>> model = DPMixture(alpha=0.1, sampler="annealed_smc", random_state=0).fit(X)
+    >>> model.n_clusters_
+    2
+    """
+
+    def __init__(
+        self,
+        *,
+        n_particles: int = 100,
+        block_size: int = 9,
+        anneal: bool = True,
+        rate: float = 0.01,
+        start: float = 1.0,
+        path: str = "items",
+        move: Any = None,
+        temperatures: Any = "adaptive",
+        n_moves: int = 1,
+        waste_free: int | None = None,
+        resample_threshold: float = 0.8,
+        resampling: str = "systematic",
+    ):
+        self.n_particles = n_particles
+        self.block_size = block_size
+        self.anneal = anneal
+        self.rate = rate
+        self.start = start
+        self.path = path
+        self.move = move
+        self.temperatures = temperatures
+        self.n_moves = n_moves
+        self.waste_free = waste_free
+        self.resample_threshold = resample_threshold
+        self.resampling = resampling
+
+    @classmethod
+    def examples(cls) -> list[AnnealedSMC]:
+        """Both paths, with and without annealing, small blocks, other moves, wasting nothing."""
+        powers: Any = {"path": "temperature", "temperatures": [0.1, 0.3, 0.6, 1.0]}
+        return [
+            cls(n_particles=8, rate=0.3),
+            cls(n_particles=8, anneal=False, block_size=2, resampling="stratified"),
+            cls(n_particles=8, rate=0.2, start=2.0, block_size=1, resample_threshold=0.0),
+            cls(n_particles=4, rate=0.3, move=Gibbs(), resampling="multinomial"),
+            cls(n_particles=16, **powers),
+            cls(n_particles=32, waste_free=4, resampling="multinomial", **powers),
+        ]
+
+    @property
+    def requires(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on the move
+        """Operations that the filter, its moves and the path need."""
+        if self.path == "temperature":
+            return ("log_likelihood", *(self.move or Gibbs()).requires)
+        needed = "clear add copy rename remove log_predictive log_predictive_without"
+        further = () if self.move is None else self.move.requires
+        return (*needed.split(), "log_predictive_all", "log_marginal", *further)
+
+    def checked(self, prior: Any) -> Any:
+        """The prior this sampler will use; hyper-priors are sampled on one of the paths."""
+        return prior if self.path == "temperature" else super().checked(prior)
+
+    def run(
+        self,
+        bound: Any,
+        prior: Any,
+        n_items: int,
+        rng: np.random.Generator,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Run:
+        """One run over all items, or through all temperatures."""
+        self._validate()
+        scheme, share = scheme_of(self.resampling), threshold_of(self.resample_threshold)
+        if self.path == "temperature":
+            move = Gibbs() if self.move is None else self.move
+            tempered = Tempered(bound, prior, n_items, rng, self.n_particles, move)
+            powers = None if isinstance(self.temperatures, str) else list(self.temperatures)
+            settings = powers, share, scheme, self.n_moves, self.waste_free
+            return tempered.run(*settings, should_stop)
+        particles = self.filter(bound, prior, n_items, rng)
+        particles.place(n_items, should_stop)
+        return particles.outcome()
+
+    def filter(
+        self, bound: Any, prior: Any, n_items: int, rng: np.random.Generator
+    ) -> AnnealedFilter:
+        """Particles without items, on the path of the items."""
+        rule = scheme_of(self.resampling), threshold_of(self.resample_threshold)
+        particles = AnnealedFilter(bound, prior, self.n_particles, n_items, rule, rng)
+        particles.rate = self.rate if self.anneal else 0.0
+        particles.start, particles.block_size = self.start, self.block_size
+        particles.move = self.move
+        particles.begin()
+        return particles
+
+    def resume(
+        self, run: Run, bound: Any, n_items: int, should_stop: Callable[[], bool] = lambda: False
+    ) -> Run:
+        """Go on with the items that were added."""
+        if run.state is None:
+            return super().resume(run, bound, n_items, should_stop)
+        run.state.rebind(bound, n_items)
+        run.state.place(n_items, should_stop)
+        return run.state.outcome()
+
+    def _validate(self) -> None:
+        """Raise one sentence about the first setting that makes no sense."""
+        number_of("n_particles", self.n_particles, 1)
+        number_of("block_size", self.block_size, 0)
+        number_of("n_moves", self.n_moves, 1)
+        if not 0.0 < self.rate <= 1.0:
+            raise ValueError(f"rate must be above 0 and at most 1, got {self.rate!r}.")
+        if not 0.0 < self.start < np.inf:
+            raise ValueError(f"start must be positive and finite, got {self.start!r}.")
+        if self.path not in PATHS:
+            raise ValueError(f"path must be one of {', '.join(PATHS)}; got {self.path!r}.")
+        if self.move is not None and (not isinstance(self.move, Sampler) or self.move.weighted):
+            raise TypeError(f"move must be None or an object such as Gibbs(), got {self.move!r}.")
+        if self.waste_free is not None:
+            length = number_of("waste_free", self.waste_free, 2)
+            if self.n_particles % length:
+                raise ValueError(f"waste_free={length} must divide n_particles={self.n_particles}.")
+        if not _adaptive(self.temperatures) and not _rises_to_one(self.temperatures):
+            raise ValueError(
+                "temperatures must be 'adaptive' or increase from above 0 to 1, "
+                f"got {self.temperatures!r}."
+            )
+
+
+def _adaptive(temperatures: Any) -> bool:
+    return isinstance(temperatures, str) and temperatures == "adaptive"
+
+
+def _rises_to_one(temperatures: Any) -> bool:
+    if isinstance(temperatures, str) or np.ndim(temperatures) != 1 or len(temperatures) == 0:
+        return False
+    rises = np.diff(np.concatenate([[0.0], temperatures])) > 0.0
+    return bool(temperatures[-1] == 1.0 and rises.all())
