@@ -77,7 +77,7 @@ def test_a_coclustering_picture_shows_every_pair_by_cluster():
     labels = [5, 5, 5, 2, 2]
     display = CoclusteringDisplay.from_draws(DRAWS, labels=labels, weights=WEIGHTS)
     assert sorted(display.order[:3]) == [0, 1, 2]
-    assert display.order[2] == 2  # the least sure of its cluster
+    assert display.order[2] == 2  # the loosest of its cluster
     expected = together(DRAWS, WEIGHTS)[np.ix_(display.order, display.order)]
     np.testing.assert_allclose(display.image_.get_array(), expected)
     assert display.boundaries.tolist() == [3, 5]
@@ -86,6 +86,14 @@ def test_a_coclustering_picture_shows_every_pair_by_cluster():
     assert [len(line.get_segments()) for line in display.lines_] == [1, 1]
     assert "sharing a cluster" in display.colorbar_.ax.get_ylabel()
     assert display.ax_.get_xlabel() == "rows, by cluster"
+
+
+def test_groups_within_a_cluster_show_as_blocks():
+    parity = np.arange(12) % 2
+    display = CoclusteringDisplay.from_draws([0 * parity, parity], labels=0 * parity)
+    assert np.abs(np.diff(parity[display.order])).sum() == 1
+    np.testing.assert_array_equal(display.probability[:6, 6:], 0.5)
+    np.testing.assert_array_equal(display.probability[:6, :6], 1.0)
 
 
 def test_chains_and_plain_draws_make_the_same_coclustering_picture():

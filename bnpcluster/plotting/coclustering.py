@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
 from bnpcluster.plotting._shared import (
     as_posterior,
     axes_for,
-    certainty,
     check_model,
     evenly,
     labels_for,
@@ -21,9 +22,9 @@ from bnpcluster.posterior import Posterior
 class CoclusteringDisplay:
     """Posterior probabilities that two rows share a cluster, the rows ordered by cluster.
 
-    Clusters come the largest first; within one, rows that are surely in it come before rows that
-    are not. Of more rows than `n_rows`, evenly spaced ones in this order are shown, so that nothing
-    of size n x n is made.
+    Clusters come the largest first; within one, rows that are often together stand side by side
+    (as the leaves of average linkage), and those that hang loose come last. Of more rows than
+    `n_rows`, evenly spaced ones are shown, so that nothing of size n x n is made.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class CoclusteringDisplay:
     >>> draws = [[0, 1, 1, 1], [0, 1, 1, 0]]  # two draws of the labels of four rows
     >>> display = CoclusteringDisplay.from_draws(draws, labels=[0, 1, 1, 1])
     >>> display.order.tolist(), display.boundaries.tolist()
-    ([1, 2, 3, 0], [3, 4])
+    ([2, 1, 3, 0], [3, 4])
     >>> display.probability[0].tolist()
     [1.0, 1.0, 0.5, 0.0]
     """
@@ -156,8 +157,10 @@ class CoclusteringDisplay:
         CoclusteringDisplay
         """
         z = labels_for(posterior, labels)
-        shown = np.lexsort((-certainty(posterior, z), z))[evenly(len(z), n_rows)]
+        shown = np.argsort(z, kind="stable")[evenly(len(z), n_rows)]
         probability = np.asarray(posterior.coclustering(rows=shown, columns=shown))
+        order = _by_likeness(probability, z[shown])
+        probability, shown = probability[np.ix_(order, order)], shown[order]
         return cls(probability, shown, np.cumsum(np.bincount(z))).plot(ax, **kwargs)
 
     def plot(
@@ -194,3 +197,16 @@ class CoclusteringDisplay:
         ax.set(xlabel="rows, by cluster", ylabel="rows, by cluster")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _by_likeness(probability: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """An order by cluster, and within each by how often items are together."""
+    order = []
+    for k in np.unique(labels):
+        inside = np.flatnonzero(labels == k)
+        if len(inside) > 1:
+            apart = squareform(1.0 - probability[np.ix_(inside, inside)], checks=False)
+            # Reversed, for what joins a group late has the first leaves.
+            inside = inside[leaves_list(linkage(apart, "average"))[::-1]]
+        order.append(inside)
+    return np.concatenate(order)

@@ -7,6 +7,7 @@ from tests.mutants import Mutant
 PICTURES = "test_plotting.py::"
 CERTAINTY = f"{PICTURES}test_certainty_is_the_mean_coclustering_with_the_own_cluster"
 PAIRS = f"{PICTURES}test_a_coclustering_picture_shows_every_pair_by_cluster"
+BLOCKS = f"{PICTURES}test_groups_within_a_cluster_show_as_blocks"
 THINNED = f"{PICTURES}test_many_rows_are_thinned_and_nothing_large_is_made"
 EVENLY = f"{PICTURES}test_rows_are_chosen_evenly_and_once"
 QUANTILES = f"{PICTURES}test_quantiles_follow_the_weights"
@@ -58,10 +59,24 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/coclustering.py",
-        "unsure rows come first",
-        "np.lexsort((-certainty(posterior, z), z))",
-        "np.lexsort((certainty(posterior, z), z))",
+        "loose rows come first",
+        'linkage(apart, "average"))[::-1]]',
+        'linkage(apart, "average"))]',
         PAIRS,
+    ),
+    Mutant(
+        "plotting/coclustering.py",
+        "groups within a cluster are mixed",
+        "inside = inside[leaves_list",
+        "_ = inside[leaves_list",
+        BLOCKS,
+    ),
+    Mutant(
+        "plotting/coclustering.py",
+        "clusters are not kept together",
+        'np.argsort(z, kind="stable")[evenly(',
+        "np.arange(len(z))[evenly(",
+        THINNED,
     ),
     Mutant(
         "plotting/coclustering.py",
