@@ -49,7 +49,9 @@ warm_start : bool, default=False
 random_state : None, int, RandomState or Generator, default=None
     The same integer gives bit-identical draws, for any `n_jobs`.
 verbose : int, default=0
-    Print a line of progress now and then.
+    1 shows progress on the standard error stream: a bar over all chains in terminals and
+    notebooks, if tqdm is installed (the extra ``progress``), and else a line now and then;
+    of samplers with particles, a line after each run.
 """
 
 ATTRIBUTES = """Attributes

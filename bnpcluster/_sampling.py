@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import bnpcluster
 from bnpcluster import _resolve, _smc_fit
 from bnpcluster._checkpoint import Checkpoint, frozen, thawed
 from bnpcluster._jit import digest_of_package
+from bnpcluster._progress import follow
 from bnpcluster._report import Report
 from bnpcluster._smc_diagnostics import RunDiagnostics
 from bnpcluster._starts import STARTS, starts
@@ -22,7 +24,6 @@ from bnpcluster.chains import (
     Chain,
     Schedule,
     Stop,
-    progress,
     run,
     stats,
     warm_up_kernels,
@@ -34,7 +35,8 @@ from bnpcluster.priors import Prior
 from bnpcluster.samplers import SAMPLERS, ParticleSampler, Sampler
 from bnpcluster.samplers.base import check_operations
 
-ROUNDS = 20  # how often chains meet in a fit, for progress, interrupts and checkpoints
+ROUNDS = 20  # how often chains meet in a fit, for interrupts and checkpoints
+SHOWN_ROUNDS = 200  # the same where progress is shown
 NOT_IDENTITY = ("n_jobs", "verbose", "checkpoint", "max_time", "warm_start", "point_estimate")
 ESTIMATES = ("vi", "binder", "map")
 
@@ -181,27 +183,28 @@ class Sampled(ClusterMixin, BaseEstimator):
     ) -> tuple[list[Chain], bool]:
         warm_up_kernels(chains[0], bound, sampler)
         stop = Stop(seconds)
-        length = BOUNDARY if seconds is not None else schedule.n_iterations // ROUNDS
+        rounds = SHOWN_ROUNDS if self.verbose else ROUNDS
+        length = BOUNDARY if seconds is not None else schedule.n_iterations // rounds
 
         def after_round(chains: list[Chain]) -> None:
-            if self.verbose:
-                print(progress(chains, schedule), flush=True)
+            progress.show(chains)
             if checkpoint:
                 checkpoint.save(chains, force=stop() or done(chains))
 
         def done(chains: list[Chain]) -> bool:
             return all(chain.iteration >= schedule.n_iterations for chain in chains)
 
-        chains = run(
-            chains,
-            bound,
-            sampler,
-            schedule,
-            n_jobs=self.n_jobs,
-            stop=stop,
-            round_length=length,
-            after_round=after_round,
-        )
+        with closing(follow(self.verbose, chains, schedule)) as progress:
+            chains = run(
+                chains,
+                bound,
+                sampler,
+                schedule,
+                n_jobs=self.n_jobs,
+                stop=stop,
+                round_length=length,
+                after_round=after_round,
+            )
         interrupted = stop.requested.is_set()
         if not done(chains) and any(c.iteration <= schedule.n_warmup for c in chains):
             warnings.warn(

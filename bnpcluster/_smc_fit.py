@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +99,7 @@ def _one(work: Callable, task: tuple, stop: Stop, first: bool, verbose: int) -> 
         print(
             f"bnpcluster: a run of {len(run.labels)} particles, log evidence "
             f"{run.log_evidence:.2f}, {run.seconds:.1f} s",
+            file=sys.stderr,
             flush=True,
         )
     return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -95,6 +96,7 @@ class Chain:
     counts: Counter = field(default_factory=Counter)
     tuning: dict[str, float] = field(default_factory=dict)
     history: dict[int, np.ndarray] = field(default_factory=dict)  # what it shares, by iteration
+    log_posterior: float = math.nan  # at the end of the last round
     seconds: float = 0.0
     finished: bool = False
     boundary: Place | None = None
@@ -119,7 +121,7 @@ class Chain:
         self.draws.append(compact(state))
         traces = {name: values[name] for name in state.prior.sampled}
         traces["n_clusters"] = n_blocks
-        traces["log_posterior"] = state.log_joint() + state.prior.log_hyper_density()
+        traces["log_posterior"] = log_posterior(state)
         self.traces.append(traces)
 
     def remember(self, state: State) -> None:
@@ -132,6 +134,11 @@ class Chain:
         now = max(self.history, default=0)
         for then in [t for t in self.history if t <= now // 2 or t % spacing(now)]:
             del self.history[then]
+
+
+def log_posterior(state: State) -> float:
+    """log p(data, partition, hyper-parameters)"""
+    return state.log_joint() + state.prior.log_hyper_density()
 
 
 def compact(state: State) -> np.ndarray:
@@ -202,6 +209,7 @@ def begun(chain: Chain, bound: Any, stop: Stop) -> State:
 def ended(chain: Chain, state: State, schedule: Schedule, begin: float) -> Chain:
     """The chain after a round that began at the time `begin`."""
     chain.labels, chain.prior = state.labels.copy(), state.prior
+    chain.log_posterior = log_posterior(state)
     chain.finished = chain.iteration >= schedule.n_iterations
     chain.seconds += time.perf_counter() - begin
     return chain
@@ -360,15 +368,3 @@ def stats(chains: list[Chain]) -> dict[str, Any]:
     result["seconds"] = [chain.seconds for chain in chains]
     result["iterations"] = [chain.iteration for chain in chains]
     return result
-
-
-def progress(chains: list[Chain], schedule: Schedule) -> str:
-    """One line on all chains."""
-    done = min(chain.iteration for chain in chains)
-    clusters = ", ".join(str(int(chain.labels.max()) + 1) for chain in chains)
-    phase = "warm-up" if done < schedule.n_warmup else "sampling"
-    seconds = max(chain.seconds for chain in chains)
-    return (
-        f"bnpcluster: iteration {done}/{schedule.n_iterations} ({phase}), clusters per chain: "
-        f"{clusters}, {seconds:.1f} s"
-    )

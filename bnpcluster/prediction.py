@@ -92,6 +92,23 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
     return Prediction(top + np.log(total), novelty, membership)
 
 
+def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Log predictive density of the rows of `X` under each of some draws alone, draws as rows."""
+    n, n_clusters = len(X), int(fitted.estimate.max()) + 1
+    bound, partition = _room(fitted)
+    new = fitted.likelihood.rows(bound, X)
+    overlap = np.zeros((len(partition.sizes), n_clusters))
+    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
+    result = np.empty((len(draws), n))
+    for row, r in zip(result, draws, strict=True):
+        top, total = np.full(n, -np.inf), np.zeros(n)
+        sums = (top, total, np.zeros(n), np.zeros((n, n_clusters)), np.full(n, -np.inf))
+        draw = (labels[r : r + 1], fitted.log_urn[r : r + 1], np.ones(1))
+        add_draws(bound, new, partition, draw, fitted.estimate, overlap, sums)
+        row[:] = top + np.log(total)
+    return result
+
+
 def _slices(n_draws: int, work: int) -> list[slice]:
     """Draws in kernel calls short enough for Ctrl-C to be noticed."""
     size = max(1, 2_000_000 // (work + 1))

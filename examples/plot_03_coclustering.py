@@ -7,10 +7,10 @@ they blur into one another. The matrix is lazy: only the asked-for part is ever 
 """
 
 # %%
-import matplotlib.pyplot as plt
 import numpy as np
 
 from bnpcluster import DPMixture
+from bnpcluster.plotting import CoclusteringDisplay
 
 rng = np.random.default_rng(2)
 centres = np.repeat([[0, 0], [1.5, 0], [6, 0]], [40, 40, 30], axis=0)
@@ -23,10 +23,5 @@ print("rows 0 and 1 together with probability", round(model.coclustering_[0, 1],
 print("as a sparse matrix:", model.coclustering_.sparse(threshold=0.05).nnz, "entries")
 
 # %%
-# Rows sorted by cluster, so that blocks show.
-order = np.argsort(model.labels_, kind="stable")
-figure, axes = plt.subplots(figsize=(5, 4.2))
-image = axes.imshow(model.coclustering_[order, order], vmin=0, vmax=1, cmap="viridis")
-figure.colorbar(image, label="probability of sharing a cluster")
-axes.set_xlabel("rows, sorted by cluster")
-figure.tight_layout()
+# Rows ordered by cluster, so that blocks show; of many rows, evenly spaced ones.
+CoclusteringDisplay.from_estimator(model)

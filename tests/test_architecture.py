@@ -22,6 +22,7 @@ RANKS = [
         "prediction",
         "diagnostics",
         "_checkpoint",
+        "_progress",
         "_resolve",
         "_docs",
         "testing",
@@ -32,7 +33,8 @@ RANKS = [
     {"_smc_fit"},
     {"_sampling"},
     {"_mixture"},
-    {"mixtures", "relational", "plotting"},
+    {"mixtures", "relational"},
+    {"plotting"},
     {"__init__"},
 ]
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}

@@ -31,11 +31,12 @@ def test_readme_example_runs(elsewhere):
     assert names["model"].n_clusters_ == 3
 
 
-@pytest.mark.parametrize("name", ["networks.md"])
+@pytest.mark.parametrize("name", ["networks.md", "pictures.md"])
 def test_examples_of_guides_run(name, elsewhere):
     text = (ROOT / "doc" / name).read_text()
+    names = {}  # examples of a guide build on one another
     for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(code, name, "exec"), {})
+        exec(compile(code, name, "exec"), names)
 
 
 def test_readme_links_lead_somewhere():

@@ -439,13 +439,6 @@ def test_report_of_a_data_frame(blobs):
     assert "agreement" in str(model.report())
 
 
-def test_verbose_prints_progress(blobs, capsys):
-    DPMixture(verbose=1, **QUICK).fit(blobs[0])
-    assert "iteration 100/100" in capsys.readouterr().out
-    DPMixture(**QUICK).fit(blobs[0])
-    assert capsys.readouterr().out == ""
-
-
 def test_pickled_models_predict_the_same(fitted, blobs):
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict_proba(blobs[0]), fitted.predict_proba(blobs[0]))

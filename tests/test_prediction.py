@@ -5,7 +5,14 @@ import pytest
 
 from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma
 from bnpcluster.posterior import Posterior
-from bnpcluster.prediction import Fitted, _slices, predict, sample, urn_weights
+from bnpcluster.prediction import (
+    Fitted,
+    _slices,
+    draw_log_densities,
+    predict,
+    sample,
+    urn_weights,
+)
 from bnpcluster.priors import PRIORS, DirichletProcess
 from bnpcluster.testing import enumerated
 
@@ -100,6 +107,20 @@ def test_rows_are_predicted_one_by_one_and_in_chunks(monkeypatch):
     monkeypatch.setattr("bnpcluster.prediction.CHUNK", 5)
     for one, other in zip(predict(fitted, X), whole, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_densities_of_single_draws_average_to_the_predictive():
+    X = np.random.default_rng(5).normal(size=(9, 2))
+    fitted, exact = exactly_fitted(NormalInverseGamma(), DirichletProcess(1.0), X, 5)
+    draws = np.arange(len(exact.partitions))
+    by_draw = draw_log_densities(fitted, X, draws)
+    density = np.log(fitted.posterior.weights.ravel() @ np.exp(by_draw))
+    np.testing.assert_allclose(predict(fitted, X).log_density, density)
+    np.testing.assert_allclose(draw_log_densities(fitted, X, draws[[7, 3]]), by_draw[[7, 3]])
+    # One at a time, a draw does not depend on those before it.
+    alone = Posterior(exact.partitions[None, [3]])
+    one = fitted._replace(posterior=alone, log_urn=fitted.log_urn[[3]])
+    np.testing.assert_allclose(predict(one, X).log_density, by_draw[3])
 
 
 def test_kernel_calls_take_every_draw_once():

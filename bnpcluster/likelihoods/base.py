@@ -20,6 +20,9 @@ class Likelihood(BaseEstimator):
     is_of_rows = True
     """Whether items are rows of `X`, so that there can be new ones; mixtures take no other kind."""
 
+    has_density = True
+    """Whether rows have a density; if not, they are whole numbers and have probabilities."""
+
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
         """Instances, each with five to seven rows of data, on which the checks are made."""

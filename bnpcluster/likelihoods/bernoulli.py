@@ -51,6 +51,8 @@ class Bernoulli(Likelihood):
     2
     """
 
+    has_density = False
+
     def __init__(self, *, a: Any = 1.0, b: Any = 1.0):
         self.a = a
         self.b = b

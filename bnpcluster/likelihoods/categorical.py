@@ -58,6 +58,8 @@ class Categorical(Likelihood):
     [2, 4]
     """
 
+    has_density = False
+
     def __init__(self, *, concentration: Any = 1.0, n_categories: Any = "auto"):
         self.concentration = concentration
         self.n_categories = n_categories

@@ -41,6 +41,8 @@ class Poisson(Likelihood):
     [0.3333333333333333, 2.0]
     """
 
+    has_density = False
+
     def __init__(self, *, shape: Any = "auto", rate: Any = "auto"):
         self.shape = shape
         self.rate = rate

@@ -27,6 +27,7 @@ from tests.mutants.networks import NETWORKS
 from tests.mutants.outside import OUTSIDE
 from tests.mutants.particles import PARTICLES
 from tests.mutants.partition_priors import PARTITION_PRIORS
+from tests.mutants.pictures import DISPLAYS
 from tests.mutants.reconfigure import RECONFIGURE
 from tests.mutants.relational import RELATIONAL
 from tests.mutants.smc import SMC_MUTANTS
@@ -46,6 +47,7 @@ MUTANTS = [
     *PARTITION_PRIORS,
     *RELATIONAL,
     *NETWORKS,
+    *DISPLAYS,
 ]
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOMES = {0: "SURVIVED", 1: "caught"}  # by pytest's exit status

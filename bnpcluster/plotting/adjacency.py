@@ -1,7 +1,4 @@
-"""Pictures of fitted models, in the manner of scikit-learn's Display objects.
-
-matplotlib is imported when a picture is drawn, and not before.
-"""
+"""A network as a picture: its adjacency matrix, the vertices ordered by cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
-from sklearn.utils.validation import check_is_fitted
+
+from bnpcluster.plotting._shared import axes_for, check_model
+from bnpcluster.relational import InfiniteRelationalModel
 
 UNSEEN = "lightsteelblue"  # the colour of cells none of whose pairs was observed
 
@@ -42,7 +41,7 @@ class AdjacencyDisplay:
     >>> from bnpcluster import InfiniteRelationalModel
     >>> from bnpcluster.plotting import AdjacencyDisplay
     >>> A = np.kron(np.eye(2), np.ones((6, 6))) - np.eye(12)
-    >>> model = InfiniteRelationalModel(n_draws=50, n_warmup=50, random_state=0).fit(A)
+    >>> model = InfiniteRelationalModel(n_draws=200, n_warmup=100, random_state=0).fit(A)
     >>> display = AdjacencyDisplay.from_estimator(model)
     >>> display.boundaries.tolist()
     [6, 12]
@@ -80,7 +79,7 @@ class AdjacencyDisplay:
         -------
         AdjacencyDisplay
         """
-        check_is_fitted(estimator)
+        check_model(cls, estimator, InfiniteRelationalModel)
         z = np.asarray(estimator.labels_ if labels is None else labels)
         n = len(estimator.labels_)
         if z.shape != (n,):
@@ -104,15 +103,9 @@ class AdjacencyDisplay:
         -------
         self
         """
-        try:
-            import matplotlib
-            from matplotlib import pyplot
-        except ImportError as error:
-            raise ImportError(
-                "AdjacencyDisplay needs matplotlib: pip install 'bnpcluster[plot]'."
-            ) from error
-        if ax is None:
-            _, ax = pyplot.subplots()
+        ax = axes_for(self, ax)
+        import matplotlib
+
         n = int(self.boundaries[-1])
         style = {"cmap": matplotlib.colormaps["Greys"].with_extremes(bad=UNSEEN), "vmin": 0.0}
         self.image_ = ax.imshow(self.density, extent=(0, n, n, 0), **{**style, **kwargs})

@@ -1,0 +1,131 @@
+"""The progress of a fit: one bar over all chains, or plain lines where none can be drawn.
+
+It is shown after rounds, by the process that runs the chains, so that `n_jobs` changes nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from typing import Any
+
+from bnpcluster.chains import Chain, Schedule
+
+LINES = 20  # how many a fit prints where there is no bar
+FORMAT = "{desc} |{bar}| {n_fmt}/{total_fmt}, {rate_noinv_fmt}{postfix}, {remaining} left"
+
+
+class Progress:
+    """Shows nothing."""
+
+    def show(self, chains: list[Chain]) -> None:
+        """Show how far the chains are, after a round."""
+
+    def close(self) -> None:
+        """Show nothing more."""
+
+
+class Bar(Progress):
+    """One bar of tqdm, of the iterations of all chains."""
+
+    def __init__(self, tqdm: type, chains: list[Chain], schedule: Schedule):
+        self.schedule = schedule
+        self.bar: Any = tqdm(
+            desc=phase(chains, schedule),
+            total=total(chains, schedule),
+            initial=iterations(chains),
+            unit="it",
+            bar_format=FORMAT,
+            dynamic_ncols=True,
+            file=sys.stderr,
+        )
+
+    def show(self, chains: list[Chain]) -> None:
+        """Move the bar, if the last time was long enough ago for an eye to notice."""
+        self.bar.set_description_str(phase(chains, self.schedule), refresh=False)
+        self.bar.set_postfix_str(described(chains), refresh=False)
+        self.bar.update(iterations(chains) - self.bar.n)
+
+    def close(self) -> None:
+        """Leave the bar where it is."""
+        self.bar.close()
+
+
+class Lines(Progress):
+    """Some lines on the standard error stream, evenly spaced in iterations, and the last one."""
+
+    def __init__(self, chains: list[Chain], schedule: Schedule):
+        self.schedule, self.total = schedule, total(chains, schedule)
+        self.start = self.shown = iterations(chains)
+        self.begin = time.monotonic()
+
+    def show(self, chains: list[Chain]) -> None:
+        """Print a line, if the last one was long enough ago."""
+        done = iterations(chains)
+        if LINES * (done - self.shown) < self.total and done < self.total:
+            return
+        self.shown = done
+        rate = (done - self.start) / max(time.monotonic() - self.begin, 1e-9)
+        left = f"{(self.total - done) / rate:.0f}" if rate > 0 else "?"
+        print(
+            f"bnpcluster: {phase(chains, self.schedule)}, {done}/{self.total} iterations, "
+            f"{rate:.0f} it/s, {described(chains)}, {left} s left",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def follow(verbose: int, chains: list[Chain], schedule: Schedule) -> Progress:
+    """What shows the progress of these chains."""
+    if not verbose:
+        return Progress()
+    tqdm = find_tqdm() if draws_bars() else None
+    return Bar(tqdm, chains, schedule) if tqdm else Lines(chains, schedule)
+
+
+def draws_bars() -> bool:
+    """Whether the standard error stream ends in a terminal or a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    in_notebook = shell is not None and "IPKernelApp" in shell.config
+    return in_notebook or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def find_tqdm() -> type | None:
+    """The bar of tqdm for where we are, if tqdm is installed."""
+    try:
+        with warnings.catch_warnings():
+            # In a notebook without ipywidgets its bar is a line of text, which will do.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm
+
+
+def total(chains: list[Chain], schedule: Schedule) -> int:
+    """Iterations of all chains, when all is done."""
+    return len(chains) * schedule.n_iterations
+
+
+def iterations(chains: list[Chain]) -> int:
+    """Iterations of all chains so far."""
+    return sum(chain.iteration for chain in chains)
+
+
+def phase(chains: list[Chain], schedule: Schedule) -> str:
+    """Whether draws are kept yet, by the slowest chain."""
+    return "warm-up" if min(c.iteration for c in chains) < schedule.n_warmup else "sampling"
+
+
+def described(chains: list[Chain]) -> str:
+    """The number of clusters and the log posterior density, from the lowest to the highest."""
+    clusters = between([str(k) for k in sorted(int(c.labels.max()) + 1 for c in chains)])
+    levels = between([f"{x:.0f}" for x in sorted(c.log_posterior for c in chains)])
+    return f"K {clusters}, log p {levels}"
+
+
+def between(values: list[str]) -> str:
+    """The first and the last of some values, or the one they both are."""
+    return values[0] if values[0] == values[-1] else f"{values[0]}..{values[-1]}"

@@ -1,0 +1,31 @@
+"""Pictures of fitted models, in the manner of scikit-learn's Display objects.
+
+==========================  ================================================================
+`CoclusteringDisplay`       probabilities that rows share a cluster, as a matrix
+`NumberOfClustersDisplay`   probabilities of the number of clusters, posterior and prior
+`TraceDisplay`              a quantity along the chains
+`DensityDisplay`            the predictive density of one or two columns, with credible bands
+`ClusterDisplay`            the rows, coloured by cluster
+`AdjacencyDisplay`          a network, its vertices ordered by cluster
+==========================  ================================================================
+
+Each is made by `from_estimator` (some also from a `Posterior`, or from label draws of any program),
+keeps what it shows as attributes, and can be drawn again by `plot`. matplotlib is imported when a
+picture is drawn, and not before.
+"""
+
+from bnpcluster.plotting.adjacency import AdjacencyDisplay
+from bnpcluster.plotting.clusters import ClusterDisplay
+from bnpcluster.plotting.coclustering import CoclusteringDisplay
+from bnpcluster.plotting.density import DensityDisplay
+from bnpcluster.plotting.n_clusters import NumberOfClustersDisplay
+from bnpcluster.plotting.traces import TraceDisplay
+
+__all__ = [
+    "AdjacencyDisplay",
+    "ClusterDisplay",
+    "CoclusteringDisplay",
+    "DensityDisplay",
+    "NumberOfClustersDisplay",
+    "TraceDisplay",
+]

@@ -1,0 +1,104 @@
+"""What displays share: axes, colours that all eyes tell apart, and a few sums over draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from bnpcluster import _draws, partitions
+from bnpcluster._mixture import Mixture
+from bnpcluster._sampling import Sampled
+from bnpcluster.posterior import Posterior
+from bnpcluster.relational import InfiniteRelationalModel
+
+# The palette of Okabe and Ito without black and yellow, which are hard to see on grounds of ours.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
+MARKERS = "os^Dv*"
+# "best" by name: as a default it would warn where there is much to keep clear of.
+LEGEND = {"loc": "best", "fontsize": "small", "framealpha": 0.7}
+
+KINDS: dict[type, str] = {
+    Sampled: "a model of this package",
+    Mixture: "a mixture, which has rows and columns",
+    InfiniteRelationalModel: "an InfiniteRelationalModel",
+}
+
+
+def axes_for(display: Any, ax: Any) -> Any:
+    """The axes to draw on: those given, or those of a new figure."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            f"{type(display).__name__} needs matplotlib: pip install 'bnpcluster[plot]'."
+        ) from error
+    return pyplot.subplots(layout="constrained")[1] if ax is None else ax
+
+
+def check_model(display: type, estimator: Any, kind: type = Sampled) -> None:
+    """Raise one sentence unless this is a fitted model of a kind that the display can show."""
+    if not isinstance(estimator, kind):
+        hint = "; pass its last step, pipeline[-1]" if hasattr(estimator, "steps") else ""
+        raise TypeError(
+            f"{display.__name__} takes {KINDS[kind]}, got {type(estimator).__name__}{hint}."
+        )
+    check_is_fitted(estimator)
+
+
+def column_names(estimator: Any) -> list[str]:
+    """The names of the columns an estimator was fitted on."""
+    names = getattr(estimator, "feature_names_in_", None)
+    n_columns = estimator.n_features_in_
+    return [f"column {j}" for j in range(n_columns)] if names is None else list(map(str, names))
+
+
+def as_posterior(draws: ArrayLike, weights: ArrayLike | None) -> Posterior:
+    """Label draws, with or without an axis of chains, as a posterior."""
+    array = np.asarray(draws)
+    _draws.as_draws(array)
+    if array.ndim == 2:
+        array = array[None]
+    shaped = None if weights is None else np.reshape(weights, array.shape[:2])
+    return Posterior(array, weights=shaped)
+
+
+def labels_for(posterior: Posterior, labels: ArrayLike | None) -> NDArray[np.intp]:
+    """Valid labels from 0, the largest cluster first; the point estimate if there are none."""
+    if labels is None:
+        return posterior.point_estimate().astype(np.intp)
+    return partitions.relabel(_draws.as_labels(labels, posterior.n_items)).astype(np.intp)
+
+
+def evenly(n: int, size: int) -> NDArray[np.intp]:
+    """About `size` of the numbers below `n`, evenly spaced; all of them if they are no more."""
+    size = min(n, size)
+    return ((np.arange(size) + 0.5) * (n / size)).astype(np.intp)
+
+
+def certainty(posterior: Posterior, labels: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The mean probability that an item is together with one of its own cluster.
+
+    By counting how many of the cluster are in the item's block, draw by draw; nothing of size n x n
+    is made.
+    """
+    flat, weights = _draws.as_draws(posterior.labels), posterior.weights.ravel()
+    n_clusters, result = int(labels.max()) + 1, np.zeros(len(labels))
+    for part, rows, _ in _draws.chunks(flat):
+        for row, weight in zip(rows, weights[part], strict=True):
+            cell = row.astype(np.intp) * n_clusters + labels
+            result += weight * np.bincount(cell)[cell]
+    return np.minimum(result / np.bincount(labels)[labels], 1.0)  # up to rounding it is no more
+
+
+def weighted_quantile(
+    values: NDArray[np.float64], weights: NDArray[np.float64], share: float
+) -> NDArray[np.float64]:
+    """Along the first axis, the smallest value with at least a `share` of the weight up to it."""
+    order = values.argsort(axis=0)
+    reached = np.cumsum(weights[order], axis=0)
+    # By a whisker less, lest rounding skip a value that reaches the share exactly.
+    row = (reached < (share - 1e-12) * reached[-1]).sum(axis=0)
+    return np.take_along_axis(values, np.take_along_axis(order, row[None], axis=0), axis=0)[0]

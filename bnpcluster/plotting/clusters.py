@@ -1,0 +1,197 @@
+"""The rows of the data, coloured by cluster and the paler the less sure their cluster is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnpcluster._mixture import Mixture
+from bnpcluster.plotting._shared import (
+    COLOURS,
+    LEGEND,
+    MARKERS,
+    axes_for,
+    certainty,
+    check_model,
+    column_names,
+    evenly,
+    labels_for,
+)
+
+NAMED = 10  # clusters that the legend names
+PALEST = 0.15
+BY_CLUSTER = "cluster"  # what the second axis is if the data have one column
+
+
+class ClusterDisplay:
+    """The rows as points, coloured by cluster; the paler, the less sure their cluster is.
+
+    One column is shown along the first axis, the clusters one above the other; two columns against
+    each other; more by their first two principal components, of columns scaled to unit variance.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_rows, 2)
+    labels : ndarray of shape (n_rows,)
+        Clusters from 0, the largest first.
+    certainty : ndarray of shape (n_rows,)
+        The mean probability of sharing a cluster with the others of the own one.
+    names : pair of str
+        What the two coordinates are.
+
+    Attributes
+    ----------
+    points_ : list of matplotlib PathCollection
+        One for every cluster.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster import DPMixture
+    >>> from bnpcluster.plotting import ClusterDisplay
+    >>> X = np.random.default_rng(0).random((20, 2))
+    >>> X[:10] += 9
+    >>> model = DPMixture(n_draws=200, n_warmup=100, random_state=0).fit(X)
+    >>> display = ClusterDisplay.from_estimator(model)
+    >>> len(display.points_), display.names
+    (2, ('column 0', 'column 1'))
+    """
+
+    def __init__(
+        self,
+        points: NDArray[np.float64],
+        labels: NDArray[np.intp],
+        certainty: NDArray[np.float64],
+        names: tuple[str, str] = ("", ""),
+    ):
+        self.points = points
+        self.labels = labels
+        self.certainty = certainty
+        self.names = names
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        labels: ArrayLike | None = None,
+        columns: Sequence[int | str] | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> ClusterDisplay:
+        """Draw the rows a mixture was fitted on.
+
+        Parameters
+        ----------
+        estimator : mixture
+            Fitted.
+        labels : array-like of shape (n_samples,), optional
+            Colour the rows by these instead of the estimator's `labels_`.
+        columns : one or two of int or str, optional
+            The columns to show, by number or name.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        ClusterDisplay
+        """
+        check_model(cls, estimator, Mixture)
+        posterior = estimator.posterior_
+        z = labels_for(posterior, estimator.labels_ if labels is None else labels)
+        points, names = _coordinates(estimator._X, z, column_names(estimator), columns)
+        return cls(points, z, certainty(posterior, z), names).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, n_rows: int = 5000, **kwargs: Any) -> ClusterDisplay:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure is made without.
+        n_rows : int, default=5000
+            Of more rows than these, so many evenly spaced ones are shown.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.scatter`.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_for(self, ax)
+        from matplotlib.colors import to_rgba
+
+        self.points_ = []
+        some = evenly(len(self.labels), n_rows)
+        n_clusters = int(self.labels.max()) + 1
+        for k in range(n_clusters):
+            inside = some[self.labels[some] == k]
+            colour = COLOURS[k % len(COLOURS)]
+            shades = np.tile(to_rgba(colour), (len(inside), 1))
+            shades[:, 3] = PALEST + (1 - PALEST) * self.certainty[inside] ** 2
+            style = {"marker": MARKERS[k // len(COLOURS) % len(MARKERS)], "s": 16, "lw": 0}
+            drawn = {**style, "c": shades, **kwargs}
+            self.points_.append(ax.scatter(*self.points[inside].T, **drawn))
+            if k < NAMED:
+                # Without data, so that the legend shows the full colour.
+                ax.scatter([], [], **style, color=colour, label=f"cluster {k}")
+        title = "paler: less sure" + (f"\n{n_clusters} in all" if n_clusters > NAMED else "")
+        ax.legend(title=title, title_fontsize="small", **LEGEND)
+        ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        if self.names[1] == BY_CLUSTER:
+            ax.yaxis.get_major_locator().set_params(integer=True)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _coordinates(
+    X: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    names: list[str],
+    columns: Sequence[int | str] | None,
+) -> tuple[NDArray[np.float64], tuple[str, str]]:
+    """Two coordinates for every row, and their names."""
+    if columns is not None:
+        chosen = [_column(name, names) for name in columns]
+        if len(chosen) not in (1, 2):
+            raise ValueError(f"columns must name one or two columns, got {len(chosen)}.")
+        X, names = X[:, chosen], [names[j] for j in chosen]
+    if X.shape[1] == 1:
+        # Within its cluster a row is moved a little, by a sequence that fills the unit interval.
+        spread = 0.6 * ((np.arange(len(X)) * (np.sqrt(5) - 1) / 2) % 1 - 0.5)
+        return np.column_stack([X[:, 0], labels + spread]), (names[0], BY_CLUSTER)
+    if X.shape[1] == 2:
+        return X, (names[0], names[1])
+    return _principal_components(X)
+
+
+def _column(name: int | str, names: list[str]) -> int:
+    """The number of a column that is given by number or name."""
+    if isinstance(name, str):
+        if name in names:
+            return names.index(name)
+    elif isinstance(name, (int, np.integer)) and 0 <= name < len(names):
+        return int(name)
+    raise ValueError(f"There is no column {name!r}; available: 0 to {len(names) - 1}, {names}.")
+
+
+def _principal_components(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], tuple[str, str]]:
+    """The first two of the columns scaled to unit variance, and their shares of the variance."""
+    Z = X - X.mean(axis=0)
+    scale = Z.std(axis=0)
+    # By the covariance of the columns: there are fewer of them than of rows, as a rule.
+    Z /= np.where(scale > 0, scale, 1.0)
+    variances, directions = np.linalg.eigh(Z.T @ Z)
+    shares = 100 * variances[::-1][:2] / variances.sum()
+    points = Z @ directions[:, ::-1][:, :2]
+    first, second = (
+        f"{nth} principal component ({share:.0f} % of the variance)"
+        for nth, share in zip(("first", "second"), shares, strict=True)
+    )
+    return points, (first, second)

@@ -1,0 +1,212 @@
+"""Which rows belong together, and how surely: the co-clustering matrix as a picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from bnpcluster.plotting._shared import (
+    as_posterior,
+    axes_for,
+    check_model,
+    evenly,
+    labels_for,
+)
+from bnpcluster.posterior import Posterior
+
+
+class CoclusteringDisplay:
+    """Posterior probabilities that two rows share a cluster, the rows ordered by cluster.
+
+    Clusters come the largest first; within one, rows that are often together stand side by side
+    (as the leaves of average linkage), and those that hang loose come last. Of more rows than
+    `n_rows`, evenly spaced ones are shown, so that nothing of size n x n is made.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n_shown, n_shown)
+    order : ndarray of shape (n_shown,)
+        The rows that are shown.
+    boundaries : ndarray of shape (n_clusters,)
+        How many rows there are up to the end of each cluster, shown or not.
+
+    Attributes
+    ----------
+    image_ : matplotlib AxesImage
+    lines_ : list of matplotlib LineCollection
+        The boundaries of clusters, if drawn.
+    colorbar_ : matplotlib Colorbar or None
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from bnpcluster.plotting import CoclusteringDisplay
+    >>> draws = [[0, 1, 1, 1], [0, 1, 1, 0]]  # two draws of the labels of four rows
+    >>> display = CoclusteringDisplay.from_draws(draws, labels=[0, 1, 1, 1])
+    >>> display.order.tolist(), display.boundaries.tolist()
+    ([2, 1, 3, 0], [3, 4])
+    >>> display.probability[0].tolist()
+    [1.0, 1.0, 0.5, 0.0]
+    """
+
+    def __init__(
+        self,
+        probability: NDArray[np.float64],
+        order: NDArray[np.intp],
+        boundaries: NDArray[np.intp],
+    ):
+        self.probability = probability
+        self.order = order
+        self.boundaries = boundaries
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        labels: ArrayLike | None = None,
+        n_rows: int = 500,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> CoclusteringDisplay:
+        """Draw the co-clustering matrix of a fitted model.
+
+        Parameters
+        ----------
+        estimator : mixture or InfiniteRelationalModel
+            Fitted.
+        labels : array-like of shape (n_samples,), optional
+            Order the rows by these instead of the estimator's `labels_`.
+        n_rows : int, default=500
+            How many rows are shown at most.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        CoclusteringDisplay
+        """
+        check_model(cls, estimator)
+        z = estimator.labels_ if labels is None else labels
+        return cls.from_posterior(estimator.posterior_, labels=z, n_rows=n_rows, ax=ax, **kwargs)
+
+    @classmethod
+    def from_draws(
+        cls,
+        draws: ArrayLike,
+        *,
+        labels: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        n_rows: int = 500,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> CoclusteringDisplay:
+        """Draw the co-clustering matrix of label draws of any program.
+
+        Parameters
+        ----------
+        draws : array-like of int, shape (n_draws, n_items) or (n_chains, n_draws, n_items)
+            Only equality of labels within a draw matters.
+        labels : array-like of shape (n_items,), optional
+            Order the items by these instead of the point estimate.
+        weights : array-like, one number per draw, optional
+        n_rows : int, default=500
+            How many items are shown at most.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        CoclusteringDisplay
+        """
+        posterior = as_posterior(draws, weights)
+        return cls.from_posterior(posterior, labels=labels, n_rows=n_rows, ax=ax, **kwargs)
+
+    @classmethod
+    def from_posterior(
+        cls,
+        posterior: Posterior,
+        *,
+        labels: ArrayLike | None = None,
+        n_rows: int = 500,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> CoclusteringDisplay:
+        """Draw the co-clustering matrix of a posterior.
+
+        Parameters
+        ----------
+        posterior : Posterior
+        labels : array-like of shape (n_items,), optional
+            Order the items by these instead of the point estimate.
+        n_rows : int, default=500
+            How many items are shown at most.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        CoclusteringDisplay
+        """
+        z = labels_for(posterior, labels)
+        shown = np.argsort(z, kind="stable")[evenly(len(z), n_rows)]
+        probability = np.asarray(posterior.coclustering(rows=shown, columns=shown))
+        order = _by_likeness(probability, z[shown])
+        probability, shown = probability[np.ix_(order, order)], shown[order]
+        return cls(probability, shown, np.cumsum(np.bincount(z))).plot(ax, **kwargs)
+
+    def plot(
+        self, ax: Any = None, *, lines: bool = True, colorbar: bool = True, **kwargs: Any
+    ) -> CoclusteringDisplay:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure is made without.
+        lines : bool, default=True
+            Whether to draw the boundaries of clusters.
+        colorbar : bool, default=True
+            Whether to draw the colour bar.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.imshow`.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_for(self, ax)
+        n = int(self.boundaries[-1])
+        style = {"cmap": "Greys", "vmin": 0.0, "vmax": 1.0, "extent": (0, n, n, 0), **kwargs}
+        self.image_ = ax.imshow(self.probability, **style)
+        inner = self.boundaries[:-1]
+        draw = (ax.vlines, ax.hlines) if lines else ()
+        self.lines_ = [line(inner, 0, n, colors="tab:red", linewidths=0.5) for line in draw]
+        self.colorbar_ = None
+        if colorbar:
+            label = "probability of sharing a cluster"
+            self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, label=label)
+        ax.set(xlabel="rows, by cluster", ylabel="rows, by cluster")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _by_likeness(probability: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """An order by cluster, and within each by how often items are together."""
+    order = []
+    for k in np.unique(labels):
+        inside = np.flatnonzero(labels == k)
+        if len(inside) > 1:
+            apart = squareform(1.0 - probability[np.ix_(inside, inside)], checks=False)
+            # Reversed, for what joins a group late has the first leaves.
+            inside = inside[leaves_list(linkage(apart, "average"))[::-1]]
+        order.append(inside)
+    return np.concatenate(order)

@@ -1,0 +1,313 @@
+"""The posterior predictive density of one or two columns, and how it differs between draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnpcluster import _draws
+from bnpcluster._mixture import Mixture
+from bnpcluster.plotting._shared import (
+    COLOURS,
+    LEGEND,
+    axes_for,
+    check_model,
+    column_names,
+    evenly,
+    weighted_quantile,
+)
+from bnpcluster.prediction import Fitted, draw_log_densities, predict
+
+MARGIN = 0.2  # of the range of the data, on both sides of it
+POINTS = {1: 400, 2: 80}  # along every axis, by the number of columns
+CHUNK = 10_000  # points whose densities under all draws stand in memory at once
+BAND = 0.3  # opacity
+MASSES = (0.95, 0.75, 0.5, 0.25)  # of the regions that the contours of a map enclose
+
+
+class DensityDisplay:
+    """The posterior predictive density on a grid, with pointwise bands over draws.
+
+    The mean over all draws is the density that `score_samples` gives. At every point the band holds
+    the central share `level` of the draws' own densities, each given its partition and prior. So it
+    shows what rests on the partition; the parameters of clusters are integrated out of every
+    draw's density, so that their uncertainty makes the density wider, but not the band.
+
+    Two columns are shown by contours of the mean, around the regions of highest density that hold
+    95, 75, 50 and 25 % of the probability. The band of a contour is where its height lies within
+    the band of the density. Laws of whole numbers show probabilities instead.
+
+    Parameters
+    ----------
+    grid : tuple of one or two ndarray
+        Where the density is shown, along every column.
+    mean, lower, upper : ndarray of shape (n_points,), or (n_points of the second, of the first)
+        The density and its band.
+    data : ndarray of shape (n_rows, 1) or (n_rows, 2)
+        The rows of the fit.
+    level : float, default=0.9
+    names : tuple of str
+        What the columns are.
+    discrete : bool, default=False
+        Whether the grid is of whole numbers, with probabilities.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The mean (one column).
+    band_ : matplotlib PolyCollection or LineCollection
+        The band (one column).
+    histogram_ : matplotlib BarContainer
+        The data (one column).
+    contours_ : matplotlib QuadContourSet
+        The mean (two columns).
+    bands_ : list of matplotlib QuadContourSet
+        The band of every contour (two columns).
+    points_ : matplotlib PathCollection
+        The data (two columns).
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster import DPMixture
+    >>> from bnpcluster.plotting import DensityDisplay
+    >>> X = np.random.default_rng(0).normal(size=(50, 1))
+    >>> model = DPMixture(random_state=0).fit(X)
+    >>> display = DensityDisplay.from_estimator(model, grid=[-1.0, 0.0, 1.0])
+    >>> display.mean.round(1).tolist()
+    [0.2, 0.4, 0.3]
+    """
+
+    def __init__(
+        self,
+        grid: tuple[NDArray[np.float64], ...],
+        mean: NDArray[np.float64],
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        data: NDArray[np.float64],
+        *,
+        level: float = 0.9,
+        names: tuple[str, ...] = ("", ""),
+        discrete: bool = False,
+    ):
+        self.grid = grid
+        self.mean = mean
+        self.lower = lower
+        self.upper = upper
+        self.data = data
+        self.level = level
+        self.names = names
+        self.discrete = discrete
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        grid: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+        level: float = 0.9,
+        n_draws: int = 200,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> DensityDisplay:
+        """Draw the predictive density of a mixture of one or two columns.
+
+        Parameters
+        ----------
+        estimator : mixture
+            Fitted on one or two columns.
+        grid : array-like, or two of them for two columns, optional
+            Where along every column; by default the range of the data and a little more.
+        level : float, default=0.9
+            Probability that a band holds at every point.
+        n_draws : int, default=200
+            How many draws the bands rest on at most; the mean rests on all of them.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        DensityDisplay
+        """
+        check_model(cls, estimator, Mixture)
+        n_columns, discrete = estimator.n_features_in_, not estimator._likelihood.has_density
+        _check(estimator, n_columns, discrete, level)
+        axes = _axes(estimator._X, discrete) if grid is None else _given(grid, n_columns)
+        points = np.column_stack([a.ravel() for a in np.meshgrid(*axes)])
+        fitted = estimator._fitted()
+        mean = np.exp(predict(fitted, points).log_density)
+        lower, upper = _bands(fitted, points, level, n_draws)
+        shape = tuple(len(a) for a in axes[::-1])
+        display = cls(
+            axes,
+            mean.reshape(shape),
+            lower.reshape(shape),
+            upper.reshape(shape),
+            estimator._X,
+            level=level,
+            names=tuple(column_names(estimator)),
+            discrete=discrete,
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, data: bool = True, **kwargs: Any) -> DensityDisplay:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure is made without.
+        data : bool, default=True
+            Whether to show the data, as a histogram or as points.
+        **kwargs : dict
+            Of the mean: passed to `matplotlib.axes.Axes.plot` or `matplotlib.axes.Axes.contour`.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_for(self, ax)
+        if len(self.grid) == 1:
+            self._plot_curve(ax, data, kwargs)
+        else:
+            self._plot_map(ax, data, kwargs)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _plot_curve(self, ax: Any, data: bool, kwargs: dict[str, Any]) -> None:
+        x, share = self.grid[0], self._share()
+        if data:
+            self.histogram_ = self._histogram(ax)
+        if self.discrete:
+            style: dict[str, Any] = {"marker": "o", "ls": "none", "color": COLOURS[0]}
+            self.band_ = ax.vlines(x, self.lower, self.upper, colors=COLOURS[0], lw=2, label=share)
+        else:
+            style = {"color": COLOURS[0]}
+            band = {"color": COLOURS[0], "alpha": BAND, "lw": 0, "label": share}
+            self.band_ = ax.fill_between(x, self.lower, self.upper, **band)
+        (self.line_,) = ax.plot(x, self.mean, **{**style, "label": "posterior mean", **kwargs})
+        ax.set(xlabel=self.names[0], ylabel="probability" if self.discrete else "density")
+        ax.set_ylim(bottom=0)
+        ax.legend(**LEGEND)
+
+    def _share(self) -> str:
+        return f"{100 * self.level:g} % of draws"
+
+    def _histogram(self, ax: Any) -> Any:
+        """The data, on the scale of the density."""
+        x, style = self.data[:, 0], {"color": "0.85", "label": "data"}
+        if self.discrete:
+            values, counts = np.unique(x, return_counts=True)
+            return ax.bar(values, counts / len(x), **style)
+        edges = np.histogram_bin_edges(x, min(100, max(10, int(2 * np.sqrt(len(x))))))
+        return ax.hist(x, edges, density=True, **style)[2]
+
+    def _plot_map(self, ax: Any, data: bool, kwargs: dict[str, Any]) -> None:
+        if data:
+            some = self.data[evenly(len(self.data), 2000)]
+            self.points_ = ax.scatter(*some.T, s=6, lw=0, color="0.6", label="data")
+        from matplotlib import colormaps
+
+        masses = region_heights(self.mean, self.grid)
+        colours = colormaps["viridis_r"](np.linspace(0.25, 1.0, len(masses)))
+        self.bands_ = []
+        for height, colour in zip(masses, colours, strict=True):
+            # Positive where the height lies within the band of the density.
+            within = np.minimum(height - self.lower, self.upper - height) / height
+            if within.max() > 0:
+                style = {"colors": [colour], "alpha": BAND}
+                self.bands_.append(ax.contourf(*self.grid, within, [0.0, np.inf], **style))
+        style = {"colors": colours, "linewidths": 1.2, **kwargs}
+        self.contours_ = ax.contour(*self.grid, self.mean, list(masses), **style)
+        ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        self._explain(ax, list(masses.values()), colours)
+
+    def _explain(self, ax: Any, masses: list[float], colours: NDArray[np.float64]) -> None:
+        """A legend of the regions, from the innermost, and of their bands."""
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        lines = [
+            Line2D([], [], color=colour, label=f"{100 * mass:g} % of mass")
+            for mass, colour in zip(masses[::-1], colours[::-1], strict=True)
+        ]
+        band = Patch(color=colours[-1], alpha=BAND, lw=0, label=self._share())
+        ax.legend(handles=[*lines, band], **LEGEND)
+
+
+def _bands(
+    fitted: Fitted, points: NDArray[np.float64], level: float, n_draws: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The ends of the central share `level` of the draws' densities at every point."""
+    rows, weights = _draws.thin(fitted.posterior.weights.ravel(), n_draws)
+    bands = np.empty((2, len(points)))
+    for start in range(0, len(points), CHUNK):
+        part = slice(start, start + CHUNK)
+        densities = np.exp(draw_log_densities(fitted, points[part], rows))
+        for band, share in zip(bands, ((1 - level) / 2, (1 + level) / 2), strict=True):
+            band[part] = weighted_quantile(densities, weights, share)
+    return bands[0], bands[1]
+
+
+def region_heights(
+    density: NDArray[np.float64], grid: tuple[NDArray[np.float64], ...]
+) -> dict[float, float]:
+    """Heights of the contours around the regions of highest density that hold `MASSES`.
+
+    The lowest first, each with the mass of its region.
+    """
+    cells = np.outer(np.gradient(grid[1]), np.gradient(grid[0]))
+    order = np.argsort(-density, axis=None)
+    mass = np.cumsum((density * cells).ravel()[order])
+    reached = np.searchsorted(mass, np.array(MASSES) * mass[-1])
+    return dict(zip(density.ravel()[order][reached].tolist(), MASSES, strict=True))
+
+
+def _check(estimator: Any, n_columns: int, discrete: bool, level: float) -> None:
+    """Raise one sentence about what cannot be shown."""
+    if n_columns > 2:
+        raise ValueError(
+            f"DensityDisplay shows one or two columns, and this model was fitted on {n_columns}: "
+            "fit one on fewer columns, or look at ClusterDisplay."
+        )
+    if discrete and n_columns == 2:
+        law = type(estimator._likelihood).__name__
+        raise ValueError(
+            f"DensityDisplay shows two columns only if they have a density, which {law} has not: "
+            "fit a model on one column."
+        )
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level!r}.")
+
+
+def _axes(X: NDArray[np.float64], discrete: bool) -> tuple[NDArray[np.float64], ...]:
+    """Points along every column: its range with a margin, or all its whole numbers."""
+    n_points = POINTS[X.shape[1]]
+    axes = []
+    for low, high in zip(X.min(axis=0), X.max(axis=0), strict=True):
+        if discrete:
+            axes.append(np.unique(np.linspace(low, high, n_points).round()))
+            if high - low < n_points:
+                axes[-1] = np.arange(low, high + 1)
+        else:
+            room = MARGIN * (high - low)
+            axes.append(np.linspace(low - room, high + room, n_points))
+    return tuple(axes)
+
+
+def _given(grid: Any, n_columns: int) -> tuple[NDArray[np.float64], ...]:
+    """A grid of the caller's, checked."""
+    axes = (grid,) if n_columns == 1 else tuple(grid)
+    arrays = tuple(np.asarray(a, float) for a in axes)
+    if len(arrays) != n_columns or any(a.ndim != 1 or len(a) < 2 for a in arrays):
+        raise ValueError(
+            "grid must be one increasing array of points for one column, and two for two."
+        )
+    if any((np.diff(a) <= 0).any() or not np.isfinite(a).all() for a in arrays):
+        raise ValueError("The points of a grid must be finite and increasing.")
+    return arrays

@@ -1,0 +1,149 @@
+"""How many clusters there are: the posterior probabilities, beside the prior's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnpcluster.plotting._shared import COLOURS, LEGEND, axes_for, check_model
+from bnpcluster.posterior import Posterior
+
+NEGLIGIBLE = 0.001  # numbers less probable than this are not shown at the ends
+
+
+class NumberOfClustersDisplay:
+    """Probabilities of the number of clusters, as bars.
+
+    Parameters
+    ----------
+    n_clusters : array-like of int
+        Successive numbers of clusters.
+    probability : array-like of float
+        Their posterior probabilities.
+    prior : array-like of float, optional
+        Their prior probabilities.
+    estimate : int, optional
+        The number of clusters of the point estimate.
+
+    Attributes
+    ----------
+    bars_ : matplotlib BarContainer
+    prior_ : matplotlib Line2D or None
+    estimate_ : matplotlib Line2D or None
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from bnpcluster.plotting import NumberOfClustersDisplay
+    >>> from bnpcluster.posterior import Posterior
+    >>> posterior = Posterior([[[0, 0, 1], [0, 0, 1], [0, 1, 2], [0, 0, 1]]])
+    >>> display = NumberOfClustersDisplay.from_posterior(posterior)
+    >>> display.n_clusters.tolist(), display.probability.tolist()
+    ([1, 2, 3, 4], [0.0, 0.75, 0.25, 0.0])
+    """
+
+    def __init__(
+        self,
+        n_clusters: ArrayLike,
+        probability: ArrayLike,
+        prior: ArrayLike | None = None,
+        estimate: int | None = None,
+    ):
+        self.n_clusters = np.asarray(n_clusters)
+        self.probability = np.asarray(probability)
+        self.prior = None if prior is None else np.asarray(prior)
+        self.estimate = estimate
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, prior: bool = True, ax: Any = None, **kwargs: Any
+    ) -> NumberOfClustersDisplay:
+        """Draw the probabilities under a fitted model.
+
+        Parameters
+        ----------
+        estimator : mixture or InfiniteRelationalModel
+            Fitted.
+        prior : bool, default=True
+            Whether to show the prior's probabilities, too; hyper-priors are averaged over. That
+            takes a second per thousand rows if a discount, or the sigma of `NGG`, is sampled.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.bar`.
+
+        Returns
+        -------
+        NumberOfClustersDisplay
+        """
+        check_model(cls, estimator)
+        n_clusters, probability = _range(estimator.posterior_)
+        before = None
+        if prior:
+            n = estimator.posterior_.n_items
+            before = estimator._fitted_prior.n_clusters_pmf(n, int(n_clusters[-1]))
+            # There are no more clusters than rows; the rest of the range has probability zero.
+            before = np.pad(before, (0, n_clusters[-1] + 1 - len(before)))[n_clusters]
+        return cls(n_clusters, probability, before, estimator.n_clusters_).plot(ax, **kwargs)
+
+    @classmethod
+    def from_posterior(
+        cls, posterior: Posterior, *, ax: Any = None, **kwargs: Any
+    ) -> NumberOfClustersDisplay:
+        """Draw the probabilities under a posterior.
+
+        Parameters
+        ----------
+        posterior : Posterior
+            For label draws of another program, ``Posterior(draws)``.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.bar`.
+
+        Returns
+        -------
+        NumberOfClustersDisplay
+        """
+        return cls(*_range(posterior)).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> NumberOfClustersDisplay:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure is made without.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.bar`.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_for(self, ax)
+        style = {"color": COLOURS[0], "label": "posterior", **kwargs}
+        self.bars_ = ax.bar(self.n_clusters, self.probability, **style)
+        self.prior_ = self.estimate_ = None
+        if self.prior is not None:
+            style = {"color": COLOURS[1], "marker": "o", "ls": ":", "label": "prior"}
+            (self.prior_,) = ax.plot(self.n_clusters, self.prior, **style)
+        if self.estimate is not None:
+            style = {"color": "black", "ls": "--", "lw": 1, "label": "point estimate"}
+            self.estimate_ = ax.axvline(self.estimate, **style)
+        if self.prior_ or self.estimate_:
+            shown = (self.bars_, self.prior_, self.estimate_)
+            ax.legend(handles=[artist for artist in shown if artist], **LEGEND)
+        ax.set(xlabel="number of clusters", ylabel="probability")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _range(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of clusters from one below to one above the likely ones, with probabilities."""
+    pmf = posterior.n_clusters_pmf()
+    likely = [k for k, p in pmf.items() if p >= NEGLIGIBLE]
+    n_clusters = np.arange(max(min(likely) - 1, 1), max(likely) + 2)
+    return n_clusters, np.array([pmf.get(int(k), 0.0) for k in n_clusters])

@@ -1,0 +1,133 @@
+"""A quantity along the chains, to see whether they have settled and agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnpcluster.plotting._shared import COLOURS, axes_for, check_model
+from bnpcluster.posterior import Posterior
+
+SHOWN_CHAINS = 8  # that the legend tells apart
+SPREAD = 0.8  # between the chains' points of one whole number and the next
+NAMES = {"n_clusters": "number of clusters"}
+
+
+class TraceDisplay:
+    """The trace of a scalar quantity: its value at every kept draw, in one colour per chain.
+
+    Whole numbers are drawn as points, those of the chains side by side, for lines would hide one
+    another.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_chains, n_draws)
+    name : str, default="value"
+        What the values are.
+
+    Attributes
+    ----------
+    lines_ : list of matplotlib Line2D
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from bnpcluster.plotting import TraceDisplay
+    >>> from bnpcluster.posterior import Posterior
+    >>> posterior = Posterior([[[0, 0, 1], [0, 1, 2]]], traces={"alpha": [[0.5, 0.8]]})
+    >>> display = TraceDisplay.from_posterior(posterior, "alpha")
+    >>> display.values.tolist()
+    [[0.5, 0.8]]
+    """
+
+    def __init__(self, values: ArrayLike, name: str = "value"):
+        self.values = np.atleast_2d(np.asarray(values))
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, name: str = "log_posterior", *, ax: Any = None, **kwargs: Any
+    ) -> TraceDisplay:
+        """Draw a trace of a fitted model.
+
+        Parameters
+        ----------
+        estimator : mixture or InfiniteRelationalModel
+            Fitted.
+        name : str, default="log_posterior"
+            A key of `estimator.posterior_.traces`: "log_posterior", "n_clusters", or a sampled
+            parameter of the prior, such as "alpha".
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.plot`.
+
+        Returns
+        -------
+        TraceDisplay
+        """
+        check_model(cls, estimator)
+        return cls.from_posterior(estimator.posterior_, name, ax=ax, **kwargs)
+
+    @classmethod
+    def from_posterior(
+        cls, posterior: Posterior, name: str = "log_posterior", *, ax: Any = None, **kwargs: Any
+    ) -> TraceDisplay:
+        """Draw a trace of a posterior.
+
+        Parameters
+        ----------
+        posterior : Posterior
+        name : str, default="log_posterior"
+            A key of `posterior.traces`.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.plot`.
+
+        Returns
+        -------
+        TraceDisplay
+        """
+        if name not in posterior.traces:
+            raise ValueError(f"There is no trace {name!r}; available: {sorted(posterior.traces)}.")
+        return cls(posterior.traces[name], name).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> TraceDisplay:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure is made without.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.plot`.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_for(self, ax)
+        n_chains, n_draws = self.values.shape
+        whole = self.values.dtype.kind in "iub"
+        shift = SPREAD * (np.arange(n_chains) - (n_chains - 1) / 2) / n_chains * whole
+        style = {"ls": "none", "marker": ".", "ms": 2} if whole else {"lw": 0.8}
+        self.lines_ = []
+        for c, values in enumerate(self.values):
+            drawn = {"color": COLOURS[c % len(COLOURS)], "label": f"chain {c}", **style, **kwargs}
+            self.lines_ += ax.plot(np.arange(1, n_draws + 1), values + shift[c], **drawn)
+        if whole:
+            ax.yaxis.get_major_locator().set_params(integer=True)
+        ax.set(xlabel="kept draw", ylabel=NAMES.get(self.name, self.name.replace("_", " ")))
+        if 1 < len(self.values) <= SHOWN_CHAINS:
+            # Above the axes, for there is no free place inside; short, to fit there.
+            names = ["chain 0", *map(str, range(1, n_chains))]
+            above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
+            legend = ax.legend(
+                self.lines_, names, ncols=n_chains, handlelength=1, columnspacing=1, **above
+            )
+            for handle in legend.legend_handles:
+                handle.set(linewidth=2, markersize=8)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

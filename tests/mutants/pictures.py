@@ -1,0 +1,212 @@
+"""Bugs of pictures and of the progress of fits."""
+
+from __future__ import annotations
+
+from tests.mutants import Mutant
+
+PICTURES = "test_plotting.py::"
+CERTAINTY = f"{PICTURES}test_certainty_is_the_mean_coclustering_with_the_own_cluster"
+PAIRS = f"{PICTURES}test_a_coclustering_picture_shows_every_pair_by_cluster"
+BLOCKS = f"{PICTURES}test_groups_within_a_cluster_show_as_blocks"
+THINNED = f"{PICTURES}test_many_rows_are_thinned_and_nothing_large_is_made"
+EVENLY = f"{PICTURES}test_rows_are_chosen_evenly_and_once"
+QUANTILES = f"{PICTURES}test_quantiles_follow_the_weights"
+REGIONS = f"{PICTURES}test_contours_hold_their_share_of_a_normal_density"
+CROSSED = f"{PICTURES}test_bands_of_contours_lie_where_draws_cross_them"
+NUMBERS = f"{PICTURES}test_numbers_of_clusters_of_any_draws"
+MANY = f"{PICTURES}test_many_clusters_differ_in_colour_or_marker"
+COUNTS = f"{PICTURES}test_counts_have_probabilities_at_whole_numbers"
+WHOLE = f"{PICTURES}test_traces_of_whole_numbers_are_points_side_by_side"
+SINGLE = "test_prediction.py::test_densities_of_single_draws_average_to_the_predictive"
+PROGRESS = "test_progress.py::"
+FEW = f"{PROGRESS}test_lines_are_few"
+PACE = f"{PROGRESS}test_time_left_is_by_the_pace_since_the_start"
+SHARED = f"{PROGRESS}test_what_all_chains_share_is_said_once"
+BAR = f"{PROGRESS}test_a_terminal_shows_one_bar_of_all_chains[2]"
+GO_ON = f"{PROGRESS}test_chains_that_go_on_start_where_they_are"
+NOTEBOOK = f"{PROGRESS}test_a_notebook_shows_a_bar"
+WITHOUT = f"{PROGRESS}test_there_are_lines_without_tqdm"
+LINES = f"{PROGRESS}test_lines_go_to_the_error_stream_where_there_is_no_terminal"
+
+DISPLAYS = [
+    Mutant(
+        "plotting/_shared.py",
+        "certainty ignores the weights of draws",
+        "result += weight * np.bincount(cell)[cell]",
+        "result += np.bincount(cell)[cell] / len(flat)",
+        CERTAINTY,
+    ),
+    Mutant(
+        "plotting/_shared.py",
+        "certainty counts the whole block",
+        "cell = row.astype(np.intp) * n_clusters + labels",
+        "cell = row.astype(np.intp)",
+        CERTAINTY,
+    ),
+    Mutant(
+        "plotting/_shared.py",
+        "chosen rows leave out the end",
+        "* (n / size)).astype",
+        "* (n // size)).astype",
+        EVENLY,
+    ),
+    Mutant(
+        "plotting/_shared.py",
+        "quantiles ignore weights",
+        "reached = np.cumsum(weights[order], axis=0)",
+        "reached = np.cumsum(np.ones(order.shape), axis=0)",
+        QUANTILES,
+    ),
+    Mutant(
+        "plotting/coclustering.py",
+        "loose rows come first",
+        'linkage(apart, "average"))[::-1]]',
+        'linkage(apart, "average"))]',
+        PAIRS,
+    ),
+    Mutant(
+        "plotting/coclustering.py",
+        "groups within a cluster are mixed",
+        "inside = inside[leaves_list",
+        "_ = inside[leaves_list",
+        BLOCKS,
+    ),
+    Mutant(
+        "plotting/coclustering.py",
+        "clusters are not kept together",
+        'np.argsort(z, kind="stable")[evenly(',
+        "np.arange(len(z))[evenly(",
+        THINNED,
+    ),
+    Mutant(
+        "plotting/coclustering.py",
+        "rows are not thinned",
+        "[evenly(len(z), n_rows)]",
+        "[evenly(len(z), 200)]",
+        THINNED,
+    ),
+    Mutant(
+        "plotting/coclustering.py",
+        "a thinned picture has the scale of the rows shown",
+        "n = int(self.boundaries[-1])",
+        "n = len(self.order)",
+        THINNED,
+    ),
+    Mutant(
+        "plotting/n_clusters.py",
+        "probabilities stand one number too low",
+        "pmf.get(int(k), 0.0)",
+        "pmf.get(int(k) + 1, 0.0)",
+        NUMBERS,
+    ),
+    Mutant(
+        "plotting/traces.py",
+        "chains of whole numbers hide one another",
+        "/ n_chains * whole",
+        "/ n_chains * 0",
+        WHOLE,
+        compiled=True,
+    ),
+    Mutant(
+        "plotting/clusters.py",
+        "the seventh cluster looks like the first",
+        "MARKERS[k // len(COLOURS) % len(MARKERS)]",
+        "MARKERS[0]",
+        MANY,
+    ),
+    Mutant(
+        "plotting/density.py",
+        "contours ignore the size of cells",
+        "mass = np.cumsum((density * cells).ravel()[order])",
+        "mass = np.arange(density.size) * 1.0",
+        REGIONS,
+    ),
+    Mutant(
+        "plotting/density.py",
+        "the band of a contour is everything above its lower end",
+        "np.minimum(height - self.lower, self.upper - height) / height",
+        "(self.upper - height) / height",
+        CROSSED,
+    ),
+    Mutant(
+        "plotting/density.py",
+        "counts are shown between whole numbers",
+        "axes[-1] = np.arange(low, high + 1)",
+        "axes[-1] = np.linspace(low, high, n_points)",
+        COUNTS,
+        compiled=True,
+    ),
+    Mutant(
+        "prediction.py",
+        "densities of single draws all have the urn of the first",
+        "fitted.log_urn[r : r + 1], np.ones(1)",
+        "fitted.log_urn[:1], np.ones(1)",
+        SINGLE,
+    ),
+    Mutant(
+        "_progress.py",
+        "every round prints a line",
+        "if LINES * (done - self.shown) < self.total and done < self.total:",
+        "if False:",
+        FEW,
+    ),
+    Mutant(
+        "_progress.py",
+        "the last line is missing",
+        "< self.total and done < self.total:",
+        "< self.total or done == self.total:",
+        FEW,
+    ),
+    Mutant(
+        "_progress.py",
+        "the pace counts iterations of an earlier run",
+        "rate = (done - self.start) /",
+        "rate = done /",
+        PACE,
+    ),
+    Mutant(
+        "_progress.py",
+        "numbers of clusters are ordered as text",
+        "[str(k) for k in sorted(int(c.labels.max()) + 1 for c in chains)]",
+        "sorted(str(int(c.labels.max()) + 1) for c in chains)",
+        SHARED,
+    ),
+    Mutant(
+        "_progress.py",
+        "the bar counts one chain",
+        "return len(chains) * schedule.n_iterations",
+        "return schedule.n_iterations",
+        BAR,
+        compiled=True,
+    ),
+    Mutant(
+        "_progress.py",
+        "a bar of chains that go on starts at nothing",
+        "initial=iterations(chains),",
+        "initial=0,",
+        GO_ON,
+        compiled=True,
+    ),
+    Mutant(
+        "_progress.py",
+        "notebooks are not known",
+        "return in_notebook or (",
+        "return (",
+        NOTEBOOK,
+    ),
+    Mutant(
+        "_progress.py",
+        "a missing tqdm is an error",
+        "except ImportError:",
+        "except ZeroDivisionError:",
+        WITHOUT,
+    ),
+    Mutant(
+        "chains.py",
+        "the log posterior is not known after a round",
+        "    chain.log_posterior = log_posterior(state)\n",
+        "",
+        LINES,
+        compiled=True,
+    ),
+]
