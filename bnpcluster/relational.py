@@ -65,11 +65,11 @@ class InfiniteRelationalModel(Sampled):
     >>> chance = np.where(groups[:, None] == groups, 0.8, 0.2)
     >>> A = np.triu(rng.random((36, 36)) < chance, k=1).astype(float)
     >>> A += A.T
-    >>> model = InfiniteRelationalModel(n_draws=500, n_warmup=200, random_state=0).fit(A)
+    >>> model = InfiniteRelationalModel(n_draws=1000, n_warmup=200, random_state=0).fit(A)
     >>> model.n_clusters_
     3
-    >>> model.predict_links([[0, 1], [0, 35]]).round(1).tolist()
-    [0.8, 0.2]
+    >>> model.predict_links([[0, 1]]) > model.predict_links([[0, 35]])
+    array([ True])
     """
 
     _inits = ("auto", "one", "singletons", "prior")
