@@ -85,6 +85,11 @@ FINITE_FIVE = Target(Bernoulli(), FiniteDirichlet(2, 0.7), COINS)
 FINITE_SUPPORT = Target(NIG, MFM(0.8, [0.3, 0.5, 0.2]), APART)
 FIVE_VERTICES = Target(BruteForceRelational(), DirichletProcess(0.7), OTHER_GRAPH)
 FIVE_ABSENT = Target(NIG, DirichletProcess(0.8), np.vstack([APART[:1], APART]), beta=0.6, absent=1)
+SIX = Target(Bernoulli(), DirichletProcess(1.0), np.vstack([COINS[:4], [[1, 0, 1], [0, 1, 0]]]))
+SIX_COINS = (SIX, 0, 2, [0, 0, 1, 1, 2, 2], [3, 0, 5, 4, 2, 1])
+RING = sum(np.roll(np.eye(6), shift, axis=1) for shift in (1, -1))
+SIX_RELATED = Target(BruteForceRelational(), DirichletProcess(0.7), RING)
+SIX_VERTICES = (SIX_RELATED, 0, 3, [0, 0, 1, 1, 1, 2], [1, 4, 0, 3, 2, 5])
 TARGETS = {
     "bernoulli-dp": (FIVE_COINS, 0, 2, [0, 0, 1, 1, 2], [3, 0, 4, 2, 1]),
     "bernoulli-one_block_each": (FIVE_COINS, 4, 1, [1, 0, 1, 1, 1], [1, 3, 4, 2, 0]),
@@ -98,6 +103,12 @@ TARGETS = {
     "relational-four": (RELATIONAL, 0, 1, [0, 1, 2, 0], [2, 1, 0, 3]),
     "relational-five": (FIVE_VERTICES, 0, 4, [0, 0, 1, 1, 1], [1, 4, 0, 3, 2]),
 }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("told", [SIX_COINS, SIX_VERTICES], ids=["bernoulli", "relational"])
+def test_a_move_of_six_items_is_in_detailed_balance(told):
+    test_a_move_is_in_detailed_balance(told, "full")
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -159,7 +170,6 @@ def test_restricted_gibbs_from_an_archive_is_in_detailed_balance(name, scans):
     check_balance(chain, complete=False)
 
 
-SIX = Target(Bernoulli(), DirichletProcess(1.0), np.vstack([COINS[:4], [[1, 0, 1], [0, 1, 0]]]))
 ALL, THREE = (0, 0, 0, 0, 0, 0), (0, 0, 1, 1, 0, 2)  # {012345} and {014}{23}{5}
 GOLDEN = {
     (ALL, (0, 1, 1, 1, 1, 1)): (0.0976846775, 0.4170632517, 1.0),
