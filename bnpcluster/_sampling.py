@@ -57,17 +57,17 @@ class Sampled(ClusterMixin, BaseEstimator):
         self.__dict__.update({k: v for k, v in parameters.items() if k != "self"})
 
     def _prior(self) -> Prior:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _prior().")
 
     def _law(self) -> Likelihood:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _law().")
 
     def _check(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
         check_operations(sampler, bound, likelihood)
 
     def _described(self) -> dict[str, str]:
         """What the report says about the data."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _described().")
 
     def _judged(self) -> dict[str, str]:
         """What the report adds in the end."""

@@ -190,7 +190,7 @@ class Filter:
 
     def law(self, start: int, stop: int) -> Any:
         """The law for items start .. stop-1, with tables for `room` blocks."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define law(start, stop).")
 
     def enlarge(self, further: int = 0) -> None:
         """Double the room that is scarce, or would be with so many further slots."""

@@ -23,6 +23,7 @@ from tests.samplers.exact_pairs import (
     FIVE_PLANE,
     NGG_PLANE,
     NIG,
+    PLANE,
     PY_LINE,
     RELATIONAL,
     Chain,
@@ -86,10 +87,14 @@ FINITE_SUPPORT = Target(NIG, MFM(0.8, [0.3, 0.5, 0.2]), APART)
 FIVE_VERTICES = Target(BruteForceRelational(), DirichletProcess(0.7), OTHER_GRAPH)
 FIVE_ABSENT = Target(NIG, DirichletProcess(0.8), np.vstack([APART[:1], APART]), beta=0.6, absent=1)
 SIX = Target(Bernoulli(), DirichletProcess(1.0), np.vstack([COINS[:4], [[1, 0, 1], [0, 1, 0]]]))
-SIX_COINS = (SIX, 0, 2, [0, 0, 1, 1, 2, 2], [3, 0, 5, 4, 2, 1])
 RING = sum(np.roll(np.eye(6), shift, axis=1) for shift in (1, -1))
-SIX_RELATED = Target(BruteForceRelational(), DirichletProcess(0.7), RING)
-SIX_VERTICES = (SIX_RELATED, 0, 3, [0, 0, 1, 1, 1, 2], [1, 4, 0, 3, 2, 5])
+SIX_VERTICES = Target(BruteForceRelational(), DirichletProcess(0.7), RING)
+SIX_POINTS = Target(FIVE_PLANE.likelihood, DirichletProcess(0.8), np.vstack([PLANE, [[0.3, 0.6]]]))
+SIX_ITEMS = {
+    "bernoulli": (SIX, 0, 2, [0, 0, 1, 1, 2, 2], [3, 0, 5, 4, 2, 1]),
+    "niw": (SIX_POINTS, 1, 4, [0, 0, 0, 1, 1, 2], [2, 5, 4, 0, 3, 1]),
+    "relational": (SIX_VERTICES, 0, 3, [0, 0, 1, 1, 1, 2], [1, 4, 0, 3, 2, 5]),
+}
 TARGETS = {
     "bernoulli-dp": (FIVE_COINS, 0, 2, [0, 0, 1, 1, 2], [3, 0, 4, 2, 1]),
     "bernoulli-one_block_each": (FIVE_COINS, 4, 1, [1, 0, 1, 1, 1], [1, 3, 4, 2, 0]),
@@ -106,9 +111,10 @@ TARGETS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("told", [SIX_COINS, SIX_VERTICES], ids=["bernoulli", "relational"])
-def test_a_move_of_six_items_is_in_detailed_balance(told):
-    test_a_move_is_in_detailed_balance(told, "full")
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("told", SIX_ITEMS.values(), ids=SIX_ITEMS)
+def test_a_move_of_six_items_is_in_detailed_balance(told, variant):
+    test_a_move_is_in_detailed_balance(told, variant)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
