@@ -14,6 +14,10 @@ FARTHEST = 1e75  # standard deviations; squares of what lies farther would overf
 TIGHTEST = 1e-4  # the smallest share of the variance that "auto" takes for a cluster's own
 
 
+MOST_ROWS = 8.0  # how many rows "auto" takes its guess of a cluster's covariance to be worth,
+ENTRIES = 16.0  # or as many as have this number of entries, where columns are many
+
+
 class Units(NamedTuple):
     """Internal units: z = (x - centre) / scale, one centre and scale per column."""
 
@@ -61,6 +65,14 @@ def cluster_share(Z: np.ndarray) -> float:
     low = _near(Z) ** 2 / (2 * Z.shape[1])
     high = (_near(Z) / _near_in_one_cloud(*Z.shape)) ** 2
     return float(np.clip(np.sqrt(low * high), TIGHTEST, 1.0))
+
+
+def rows_guessed(n_columns: int) -> float:
+    """How many rows the automatic guess of a cluster's covariance is worth, beyond the fewest.
+
+    It is isotropic, which is the worse a guess the more columns there are.
+    """
+    return min(MOST_ROWS, ENTRIES / n_columns)
 
 
 def _near(Z: np.ndarray) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bnpcluster.likelihoods._inverse_gamma import bind_columns, sample_columns
-from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, units
+from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, rows_guessed, units
 from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, number
 
 
@@ -24,9 +24,11 @@ class NormalInverseGamma(Likelihood):
     kappa : "auto" or float, default="auto"
         How many observations the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
     shape : "auto" or float, default="auto"
-        Shape of the inverse gamma law, for all columns. ``"auto"``: 1.5.
+        Shape of the inverse gamma law, for all columns. ``"auto"``: 5.5, or ``1.5 + 8 / d`` where
+        that is less, d being the number of columns.
     scale : "auto", float or array of shape (n_features,), default="auto"
-        Scale of the inverse gamma law. ``"auto"``: `c` / 2 times the variance of the column.
+        Scale of the inverse gamma law. ``"auto"``: such that the prior mean of a cluster's
+        variance is `c` times the variance of the column.
 
     Notes
     -----
@@ -78,11 +80,13 @@ class NormalInverseGamma(Likelihood):
         d = Z.shape[1]
         share = cluster_share(Z)
         kappa = share / WIDTH**2 if is_auto(self.kappa) else number("kappa", self.kappa)
-        shape = 1.5 if is_auto(self.shape) else number("shape", self.shape)
+        guessed = 1.5 + rows_guessed(d) / 2
+        shape = guessed if is_auto(self.shape) else number("shape", self.shape)
         mean = np.zeros(d)
         if not is_auto(self.mean):
             mean = (column_values("mean", self.mean, d) - unit.centre) / unit.scale
-        rate = np.full(d, share / 2)
+        # The variance has prior mean scale / (shape - 1), if it has one.
+        rate = np.full(d, share * max(shape - 1.0, 0.5))
         if not is_auto(self.scale):
             rate = column_values("scale", self.scale, d, positive=True) / unit.scale**2
         return mean, kappa, shape, rate

@@ -14,7 +14,7 @@ from bnpcluster.likelihoods._inverse_gamma import (
 )
 from bnpcluster.likelihoods._niw_general import GeneralNIW, bind_general, with_rows
 from bnpcluster.likelihoods._niw_planar import PlanarNIW, bind_planar, planar_moments
-from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, units
+from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, rows_guessed, units
 from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, number
 
 ROWS_PER_COLUMN = 10  # with fewer rows than that, a full covariance is hard to tell
@@ -33,9 +33,10 @@ class NormalInverseWishart(Likelihood):
     kappa : "auto" or float, default="auto"
         How many observations the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
     nu : "auto" or float, default="auto"
-        Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: from ``d + 2``, the
-        weakest integer for which the covariance has a prior mean, where there are many more than
-        10 rows per column, to ``2 d + 2`` where there are fewer (d = n_features).
+        Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: ``d + 2``, the weakest
+        integer for which the covariance has a prior mean (d = n_features); 8 more, or ``16 / d``
+        where that is less, for the guess that the scale is; and up to ``d`` more where there are
+        not many more than 10 rows per column.
     scale : "auto", float or array, default="auto"
         Scale matrix: a matrix, a vector (its diagonal) or a number (times the identity).
         ``"auto"``: diagonal, such that the prior mean of a cluster's covariance is `c` times the
@@ -46,7 +47,9 @@ class NormalInverseWishart(Likelihood):
     The automatic values follow the data, so that units and offsets of columns do not matter. They
     rest on one number, `c` in [0.0001, 1]: the share of the total variance that belongs to a single
     cluster, estimated from the distances between near neighbours. A cluster's covariance is then
-    expected to be about `c` times the total variances. A fixed ``scale=I`` on standardised data, a
+    expected to be about `c` times the total variances, a guess worth some eight rows where columns
+    are few. This is what makes one cluster of a heap with a dense core and a wide halo; with ``nu =
+    d + 2`` it falls into several Gaussian layers. A fixed ``scale=I`` on standardised data, a
     common choice, hides clusters that are much tighter than the whole.
 
     The mean of a cluster has a prior standard deviation of about eight standard deviations of the
@@ -149,7 +152,8 @@ class NormalInverseWishart(Likelihood):
 
 def _nu(n: int, d: int) -> float:
     """Automatic degrees of freedom: more of them where rows are few for the columns there are."""
-    return d + 2.0 + (d * min(1.0, ROWS_PER_COLUMN * d / n) if d > 1 else 0.0)
+    few = d * min(1.0, ROWS_PER_COLUMN * d / n) if d > 1 else 0.0
+    return d + 2.0 + rows_guessed(d) + few
 
 
 def is_positive_definite(matrix: np.ndarray) -> bool:
