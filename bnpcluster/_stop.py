@@ -1,0 +1,54 @@
+"""How a fit is asked to stop: by the user, or by the clock."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Stop:
+    """Asks chains to stop: on request, or when the time is up; pickled copies know the time left.
+
+    They count it from their arrival, since the clocks of two machines need not agree.
+    """
+
+    def __init__(self, seconds: float | None = None):
+        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.requested = threading.Event()
+
+    def __call__(self) -> bool:
+        """Whether to stop now."""
+        late = self.deadline is not None and time.monotonic() >= self.deadline
+        return late or self.requested.is_set()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"left": None if self.deadline is None else self.deadline - time.monotonic()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Stop.__init__(self, state["left"])
+
+
+@contextmanager
+def interruptible(stop: Stop) -> Iterator[None]:
+    """Let the first Ctrl-C ask the chains to stop; a second one interrupts as usual."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def ask(number: int, frame: Any) -> None:
+        stop.requested.set()
+        signal.signal(signal.SIGINT, previous)
+
+    if previous is not signal.default_int_handler:
+        yield  # the host program handles interrupts in its own way
+        return
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
