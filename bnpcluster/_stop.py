@@ -26,10 +26,13 @@ class Stop:
         return late or self.requested.is_set()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"left": None if self.deadline is None else self.deadline - time.monotonic()}
+        left = None if self.deadline is None else self.deadline - time.monotonic()
+        return {"left": left, "requested": self.requested.is_set()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Stop.__init__(self, state["left"])
+        if state["requested"]:
+            self.requested.set()
 
 
 @contextmanager

@@ -274,9 +274,20 @@ def carried_out(parallel: Parallel, tasks: Sequence[tuple], parcel: Parcel) -> l
     return done
 
 
-def advance_there(chain: Chain, parcel: Parcel, *arguments: Any) -> Chain | None:
+def advance_there(
+    chain: Chain,
+    parcel: Parcel,
+    sampler: Sampler,
+    schedule: Schedule,
+    until: int,
+    stop: Stop,
+    archive: Archive | None = None,
+) -> Chain | None:
     """`advance` in whatever process; None if the data are not there."""
-    return None if parcel.content is None else advance(chain, parcel.content, *arguments)
+    if parcel.content is None:
+        return None
+    with interruptible(stop):  # Ctrl-C in a terminal reaches the workers, too
+        return advance(chain, parcel.content, sampler, schedule, until, stop, archive)
 
 
 def run(
@@ -305,7 +316,7 @@ def run(
                 later = advance_all(light, parcel, sampler, schedule, until, stop, n_jobs)
                 chains = [chain.joined(c) for chain, c in zip(chains, later, strict=True)]
             except BrokenProcessPool:
-                # Ctrl-C in a terminal reaches worker processes, too, and kills them.
+                # Ctrl-C has found a worker between two tasks, and killed it.
                 if not stop.requested.is_set():
                     raise
             except BaseException:
