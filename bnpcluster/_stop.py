@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+PATIENCE = 15.0  # seconds that workers elsewhere get to come back after an interrupt
 
 
 class Stop:
@@ -19,11 +22,20 @@ class Stop:
     def __init__(self, seconds: float | None = None):
         self.deadline = None if seconds is None else time.monotonic() + seconds
         self.requested = threading.Event()
+        self.returned = threading.Event()  # whether nothing has to be waited for
+        self.returned.set()
+        self.given_up = False
 
     def __call__(self) -> bool:
         """Whether to stop now."""
         late = self.deadline is not None and time.monotonic() >= self.deadline
         return late or self.requested.is_set()
+
+    def wait(self) -> None:
+        """Interrupt the main thread if chains do not come back: their workers may be dead."""
+        if not self.returned.wait(PATIENCE):
+            self.given_up = True
+            _thread.interrupt_main()
 
     def __getstate__(self) -> dict[str, Any]:
         left = None if self.deadline is None else self.deadline - time.monotonic()
@@ -46,6 +58,7 @@ def interruptible(stop: Stop) -> Iterator[None]:
     def ask(number: int, frame: Any) -> None:
         stop.requested.set()
         signal.signal(signal.SIGINT, previous)
+        threading.Thread(target=stop.wait, daemon=True).start()
 
     if previous is not signal.default_int_handler:
         yield  # the host program handles interrupts in its own way

@@ -312,16 +312,20 @@ def run(
         start = min(chain.iteration for chain in chains)  # stopped chains resume where each was
         for until in _ends(start, schedule.n_iterations, round_length):
             try:
+                stop.returned.clear()
                 light = [chain.without_draws() for chain in chains]
                 later = advance_all(light, parcel, sampler, schedule, until, stop, n_jobs)
                 chains = [chain.joined(c) for chain, c in zip(chains, later, strict=True)]
-            except BrokenProcessPool:
-                # Ctrl-C has found a worker between two tasks, and killed it.
-                if not stop.requested.is_set():
+            except (BrokenProcessPool, KeyboardInterrupt) as error:
+                # Ctrl-C in a terminal may kill workers, too: what was drawn before is here.
+                broken = isinstance(error, BrokenProcessPool)
+                if not (stop.requested.is_set() if broken else stop.given_up):
                     raise
             except BaseException:
                 stop.requested.set()  # the other chains need not go on
                 raise
+            finally:
+                stop.returned.set()
             if sampler.learns_from and all(chain.iteration == until for chain in chains):
                 # A place to resume from is one that all have reached: they share their pasts.
                 for chain in chains:
