@@ -235,12 +235,11 @@ def advance_all(
     schedule: Schedule,
     until: int,
     stop: Stop,
-    n_jobs: int | None,
+    parallel: Parallel,
 ) -> list[Chain]:
     """Run all chains to iteration `until`, with meetings where they learn from one another."""
     if sampler.learns_from == "ensemble":
         return advance_in_turn(chains, parcel.content, sampler, schedule, until, stop)
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads")
     if sampler.learns_from is None:
         tasks = [(chain, parcel, sampler, schedule, until, stop) for chain in chains]
         return carried_out(parallel, tasks, parcel)
@@ -308,13 +307,14 @@ def run(
     """
     check_learning(sampler, schedule, len(chains))
     parcel = Parcel(bound)
-    with interruptible(stop):
+    # One pool for all rounds: with some backends a worker takes seconds to start.
+    with interruptible(stop), Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
         start = min(chain.iteration for chain in chains)  # stopped chains resume where each was
         for until in _ends(start, schedule.n_iterations, round_length):
             try:
                 stop.returned.clear()
                 light = [chain.without_draws() for chain in chains]
-                later = advance_all(light, parcel, sampler, schedule, until, stop, n_jobs)
+                later = advance_all(light, parcel, sampler, schedule, until, stop, parallel)
                 chains = [chain.joined(c) for chain, c in zip(chains, later, strict=True)]
             except (BrokenProcessPool, KeyboardInterrupt) as error:
                 # Ctrl-C in a terminal may kill workers, too: what was drawn before is here.
