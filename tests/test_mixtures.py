@@ -315,14 +315,6 @@ def test_max_time_before_the_end_of_warm_up(blobs):
     assert model.posterior_.labels.shape == (4, 1, 60)
 
 
-@pytest.fixture
-def interrupts():
-    """Python's own handler: a process started in a shell's background has none."""
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, previous)
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_interrupt_returns_a_fitted_estimator(blobs, interrupts, n_jobs):
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))

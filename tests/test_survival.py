@@ -5,20 +5,26 @@ import os
 import pickle
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
 import warnings
 import zipfile
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from bnpcluster import DPMixture
+from bnpcluster import chains as chains_module
 from bnpcluster._checkpoint import EVERY, Checkpoint, frozen
-from bnpcluster.chains import Chain
+from bnpcluster._stop import Stop
+from bnpcluster.chains import Chain, Schedule, run
+from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
+from bnpcluster.samplers import Gibbs
 from tests.killed import AIMED, FITS, KILLS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -296,6 +302,73 @@ def test_saves_that_take_long_are_made_less_often(saved, monkeypatch):
             checkpoint.save(chains)
             assert len(made) == expected
         made.clear()
+
+
+SCHEDULE = Schedule(n_draws=150, n_warmup=0, thin=1)
+
+
+def started(*iterations):
+    bound = NormalInverseGamma().bind(X)
+    rngs = map(np.random.default_rng, range(len(iterations)))
+    return bound, [
+        Chain(np.zeros(12, int), PRIOR, rng, iteration=t)
+        for rng, t in zip(rngs, iterations, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("iterations", [(150, 50), (50, 150), (100, 100)])
+def test_chains_that_were_stopped_apart_all_reach_the_end(iterations):
+    bound, chains = started(*iterations)
+    done = run(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
+    assert [chain.iteration for chain in done] == [150, 150]
+
+
+def in_second_round(monkeypatch, happens):
+    """Let something happen instead of the second round."""
+    rounds, advance_all = [], chains_module.advance_all
+
+    def advance_or(*arguments):
+        rounds.append(None)
+        return happens() if len(rounds) == 2 else advance_all(*arguments)
+
+    monkeypatch.setattr(chains_module, "advance_all", advance_or)
+
+
+def test_workers_that_break_down_are_an_error(monkeypatch):
+    def broken():
+        raise BrokenProcessPool
+
+    bound, chains = started(0, 0)
+    in_second_round(monkeypatch, broken)
+    with pytest.raises(BrokenProcessPool):  # of something else: no memory, for instance
+        run(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
+
+
+def test_workers_killed_by_an_interrupt_cost_their_round(monkeypatch):
+    stop = Stop()
+
+    def interrupted():
+        stop.requested.set()
+        raise BrokenProcessPool
+
+    bound, chains = started(0, 0)
+    in_second_round(monkeypatch, interrupted)
+    done = run(chains, bound, Gibbs(), SCHEDULE, stop=stop, round_length=50)
+    assert [len(chain.draws) for chain in done] == [50, 50]
+
+
+def test_workers_that_do_not_come_back_are_given_up(monkeypatch, interrupts):
+    monkeypatch.setattr("bnpcluster._stop.PATIENCE", 0.2)
+
+    def hangs():
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            time.sleep(0.02)
+
+    bound, chains = started(0, 0)
+    in_second_round(monkeypatch, hangs)
+    done = run(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
+    assert [len(chain.draws) for chain in done] == [50, 50]
 
 
 def test_draws_do_not_travel():

@@ -11,6 +11,7 @@ GOES_ON = f"{SURVIVAL}test_a_fit_goes_on_when_the_disk_is_full_and_resumes_what_
 FOREIGN = f"{SURVIVAL}test_the_file_of_another_fit_is_refused_under_any_name"
 FLIPPED = f"{SURVIVAL}test_a_flipped_bit_is_noticed_wherever_it_matters"
 TWO = f"{SURVIVAL}test_two_fits_may_save_at_the_same_time"
+KILLED = f"{SURVIVAL}test_workers_killed_by_an_interrupt_cost_their_round"
 DRAWS = f"{SURVIVAL}test_draws_do_not_travel"
 PARCEL = "test_cluster.py::test_a_parcel_is_opened_where_its_content_has_arrived"
 CLUSTER = "test_cluster.py::test_a_cluster_changes_no_bit_and_gets_the_data_once"
@@ -116,7 +117,7 @@ LONG_RUNS = [
         "chains resume with new randomness",
         '    generator.bit_generator.state = meta["generator"]\n',
         "",
-        DEATHS,
+        "test_mixtures.py::test_checkpoint_resumes_bit_for_bit",
     ),
     Mutant(
         "_checkpoint.py",
@@ -130,7 +131,7 @@ LONG_RUNS = [
         "a boundary counts only the draws of its round",
         "self.n_before + len(self.draws)",
         "len(self.draws)",
-        f"{DRAWS} {DEATHS}",
+        DRAWS,
     ),
     Mutant(
         "chains.py",
@@ -142,16 +143,16 @@ LONG_RUNS = [
     Mutant(
         "chains.py",
         "rounds end wherever it is convenient",
-        "length = min(max(length, BOUNDARY), longest)",
-        "length = min(max(length, BOUNDARY), longest) - 7",
-        DEATHS,
+        "start = min((start // BOUNDARY * BOUNDARY) + length, total)",
+        "start = min(start + length - 7, total)",
+        ROUNDS,
     ),
     Mutant(
         "chains.py",
         "the first chain decides what is left to do",
         "start = min(chain.iteration for chain in chains)  # stopped",
         "start = chains[0].iteration  # stopped",
-        STOPPED,
+        f"{SURVIVAL}test_chains_that_were_stopped_apart_all_reach_the_end",
     ),
     Mutant(
         "chains.py",
@@ -166,6 +167,27 @@ LONG_RUNS = [
         "    parcel.sent = True\n",
         "",
         CLUSTER,
+    ),
+    Mutant(
+        "chains.py",
+        "workers killed by an interrupt are an error",
+        "except (BrokenProcessPool, KeyboardInterrupt) as error:",
+        "except ZeroDivisionError as error:",
+        KILLED,
+    ),
+    Mutant(
+        "chains.py",
+        "workers killed by something else are none",
+        "if not (stop.requested.is_set() if broken else stop.given_up):",
+        "if False:",
+        f"{SURVIVAL}test_workers_that_break_down_are_an_error",
+    ),
+    Mutant(
+        "_stop.py",
+        "dead workers are waited for",
+        "            _thread.interrupt_main()\n",
+        "",
+        f"{SURVIVAL}test_workers_that_do_not_come_back_are_given_up",
     ),
     Mutant(
         "_parcel.py",
