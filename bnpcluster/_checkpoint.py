@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import os
 import time
+import warnings
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import joblib
 import numpy as np
@@ -16,7 +20,9 @@ import numpy as np
 from bnpcluster.chains import Chain, Place
 from bnpcluster.priors import Prior
 
-EVERY = 10.0  # seconds between two saves
+FORMAT = 1
+EVERY = 10.0  # seconds between two saves, at least
+SHORT = 0.1  # seconds; if a save takes longer, EVERY grows in proportion: a hundredth of the time
 
 
 def frozen(chain: Chain, place: Place | None = None) -> dict[str, np.ndarray]:
@@ -70,14 +76,13 @@ class Checkpoint:
     """Where the chains of one fit are saved: a file named after the data and the parameters."""
 
     def __init__(self, directory: Any, identity: Any):
-        if not isinstance(directory, (str, os.PathLike)) or not str(directory):
-            raise TypeError(f"checkpoint must be None or a directory, got {directory!r}.")
-        folder = Path(directory).expanduser()
-        if folder.exists() and not folder.is_dir():
-            raise ValueError(f"checkpoint must be a directory, but {str(folder)!r} is a file.")
-        folder.mkdir(parents=True, exist_ok=True)
-        self.path = folder / f"bnpcluster-{joblib.hash(identity)}.npz"
-        self.saved = time.monotonic()
+        self.identity = joblib.hash(identity)
+        self.path = usable(directory) / f"bnpcluster-{self.identity}.npz"
+        # A name of our own: the same fit may run a second time, now or after this one was killed.
+        self.temporary = self.path.with_name(f"{self.path.stem}-{uuid4().hex}.tmp")
+        self.saved, self.seconds = time.monotonic(), 0.0  # when, and how long it took
+        self.warned = False
+        self.tidy()
 
     def load(self, prior: Prior) -> list[Chain] | None:
         """The chains as they were last saved, or None."""
@@ -85,37 +90,108 @@ class Checkpoint:
             return None
         try:
             with self.path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-                names = ("meta", "labels", "draws", "history")
-                return [
-                    thawed({name: file[f"{name}_{c}"] for name in names}, prior)
-                    for c in range(int(file["n_chains"]))
-                ]
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+                about = json.loads(str(file["about"]))
+                reason = self.refused(about)
+                chains = [] if reason else [thawed(c, prior) for c in members(file, about)]
+        # Anything may be in a spoilt file, and zipfile, numpy and json have many ways to say so.
+        except Exception as error:
+            reason = f"cannot be read ({type(error).__name__}: {error})"
+        if reason:
             raise ValueError(
-                f"The checkpoint {str(self.path)!r} cannot be read ({error}); it was left as it "
-                "is. Move it away to start afresh."
-            ) from error
+                f"The checkpoint {str(self.path)!r} {reason}: it was left as it is; move it away "
+                "to start afresh."
+            )
+        return chains
+
+    def refused(self, about: dict[str, Any]) -> str:
+        """Why a file that can be read does not serve, if so."""
+        if about["format"] != FORMAT:
+            return f"has format {about['format']}, and this version of bnpcluster reads {FORMAT}"
+        if about["identity"] != self.identity:
+            return "belongs to another fit, of other data or parameters"
+        return ""
 
     def save(self, chains: list[Chain], force: bool = False) -> None:
         """Save the chains if the last time is long enough ago, or `force`.
 
         Chains that were stopped in between are saved at their last boundaries, from where they will
-        go on as if they had not been stopped.
+        go on as if they had not been stopped. What cannot be saved stops no fit: its draws are
+        worth more.
         """
-        if not force and time.monotonic() - self.saved < EVERY:
+        begin = time.monotonic()
+        # All draws are written each time: where that takes long, it is done less often.
+        if not force and begin - self.saved < EVERY * max(1.0, self.seconds / SHORT):
             return
-        arrays: dict[str, Any] = {"n_chains": np.array(len(chains))}
+        try:
+            self.replace(chains)
+        except OSError as error:
+            if not self.warned:
+                warnings.warn(
+                    f"The checkpoint {str(self.path)!r} could not be saved ({error}): the fit goes "
+                    "on, will try again, and leaves what was saved before as it is.",
+                    stacklevel=2,
+                )
+            self.warned = True
+        self.saved = time.monotonic()
+        self.seconds = self.saved - begin
+
+    def replace(self, chains: list[Chain]) -> None:
+        """Write another file, and give it the name of the old one in one step."""
+        try:
+            with self.temporary.open("wb") as file:
+                with zipfile.ZipFile(file, "w") as archive:
+                    self.write(archive, chains)
+                file.flush()
+                os.fsync(file.fileno())
+            self.temporary.replace(self.path)
+        finally:
+            discard(self.temporary)
+
+    def write(self, archive: zipfile.ZipFile, chains: list[Chain]) -> None:
+        """Write what `load` reads, one chain after the other: a second copy of all may not fit."""
+        about = {"format": FORMAT, "identity": self.identity, "n_chains": len(chains)}
+        put(archive, "about", np.array(json.dumps(about)))
         finished = all(chain.finished for chain in chains)
         for c, chain in enumerate(chains):
             place = None if finished else chain.boundary
-            arrays.update({f"{name}_{c}": array for name, array in frozen(chain, place).items()})
-        temporary = self.path.with_suffix(".tmp")
-        try:
-            with temporary.open("wb") as file:
-                np.savez(file, **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(self.path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        self.saved = time.monotonic()
+            for name, array in frozen(chain, place).items():
+                put(archive, f"{name}_{c}", array)
+
+    def tidy(self) -> None:
+        """Remove what fits that were killed while they saved have left behind."""
+        for left in self.path.parent.glob(f"{self.path.stem}-*.tmp"):
+            discard(left)
+
+
+def usable(directory: Any) -> Path:
+    """The directory, made if need be; one sentence if nothing could be saved there."""
+    if not isinstance(directory, (str, os.PathLike)) or not str(directory):
+        raise TypeError(f"checkpoint must be None or a directory, got {directory!r}.")
+    folder = Path(directory).expanduser()
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"checkpoint must be a directory, but {str(folder)!r} is a file.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"The directory of checkpoint cannot be made: {error}.") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"checkpoint must be a directory to write to, but {str(folder)!r} is not.")
+    return folder
+
+
+def members(file: Any, about: dict[str, Any]) -> Iterator[dict[str, np.ndarray]]:
+    """The arrays of each chain in a file."""
+    for c in range(about["n_chains"]):
+        yield {name: file[f"{name}_{c}"] for name in ("meta", "labels", "draws", "history")}
+
+
+def put(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> None:
+    """Write an array as `numpy.savez` does."""
+    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+        np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def discard(file: Path) -> None:
+    """Remove a file, if that is possible."""
+    with suppress(OSError):
+        file.unlink(missing_ok=True)

@@ -19,11 +19,11 @@ from bnpcluster._progress import follow
 from bnpcluster._report import Report
 from bnpcluster._smc_diagnostics import RunDiagnostics
 from bnpcluster._starts import STARTS, starts
+from bnpcluster._stop import Stop
 from bnpcluster.chains import (
     BOUNDARY,
     Chain,
     Schedule,
-    Stop,
     run,
     stats,
     warm_up_kernels,

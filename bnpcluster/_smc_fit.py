@@ -13,9 +13,10 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from bnpcluster import _resolve
+from bnpcluster._parcel import Parcel
 from bnpcluster._smc_diagnostics import diagnose_runs
 from bnpcluster._state import Stopped
-from bnpcluster.chains import Stop, interruptible
+from bnpcluster._stop import Stop, interruptible
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import Posterior
 from bnpcluster.prediction import urn_weights
@@ -43,7 +44,8 @@ def fit(
     check_operations(sampler, bound, likelihood)
     n_runs = _resolve.count("n_chains", model.n_chains, 1)
     seeds = _resolve.seed_sequence(model.random_state).spawn(n_runs)
-    tasks = [(bound, prior, len(X), np.random.default_rng(seed)) for seed in seeds]
+    parcel = Parcel(bound)
+    tasks = [(parcel, prior, len(X), np.random.default_rng(seed)) for seed in seeds]
     runs, interrupted = _carry_out(model, sampler, sampler.run, tasks)
     model._likelihood, model._fitted_prior, model._sampler = likelihood, prior, sampler
     model._frozen = None
@@ -58,7 +60,8 @@ def extend(model: Mixture, X: np.ndarray) -> Mixture:
     bound = model._frozen.bind(everything)
     sampler = model._sampler
     # Of copies: an interrupt must not leave particles behind that hold some of the rows.
-    tasks = [(copy.deepcopy(run), bound, len(everything)) for run in model._runs]
+    parcel = Parcel(bound)
+    tasks = [(copy.deepcopy(run), parcel, len(everything)) for run in model._runs]
     runs, interrupted = _carry_out(model, sampler, sampler.resume, tasks)
     return _finish(model, everything, bound, runs, interrupted)
 
@@ -73,7 +76,7 @@ def _carry_out(
     stop = Stop(seconds)
     with interruptible(stop):
         jobs = (
-            delayed(_one)(work, task, stop, r == 0, model.verbose) for r, task in enumerate(tasks)
+            delayed(_one)(work, stop, r == 0, model.verbose, *task) for r, task in enumerate(tasks)
         )
         done = Parallel(n_jobs=model.n_jobs, prefer="threads")(jobs)
     runs = [run for run in done if run is not None]
@@ -83,16 +86,17 @@ def _carry_out(
 
 
 def _warm_up(sampler: ParticleSampler, task: tuple) -> None:
-    bound, prior, _, *rest = task
+    parcel, prior, _, *rest = task
     if rest:
         few = clone(sampler).set_params(n_particles=2)
-        few.run(bound, prior, 2, np.random.default_rng(0))
+        few.run(parcel.content, prior, 2, np.random.default_rng(0))
 
 
-def _one(work: Callable, task: tuple, stop: Stop, first: bool, verbose: int) -> Run | None:
+def _one(work: Callable, stop: Stop, first: bool, verbose: int, *task: Any) -> Run | None:
     """One run; None if it was stopped."""
+    arguments = [part.content if isinstance(part, Parcel) else part for part in task]
     try:
-        run = work(*task, stop.requested.is_set if first else stop)
+        run = work(*arguments, stop.requested.is_set if first else stop)
     except Stopped:
         return None
     if verbose:

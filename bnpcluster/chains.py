@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from bnpcluster._parcel import Parcel
 from bnpcluster._state import State, Stopped
+from bnpcluster._stop import Stop, interruptible
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import Sampler
 from bnpcluster.samplers._archive import Archive
@@ -26,6 +25,9 @@ BOUNDARY = 50
 
 MEETING = 10
 """Iterations between two meetings of chains that learn from one another; it divides BOUNDARY."""
+
+LONG_ROUND = 2.0
+"""Seconds after which rounds get shorter: workers elsewhere hear of an interrupt between them."""
 
 LONGEST_HISTORY = 256
 """A chain shares at most about so many of its states, evenly spaced."""
@@ -48,26 +50,6 @@ class Schedule:
         """Whether the state after this iteration (counted from 1) is a draw."""
         after = iteration - self.n_warmup
         return after > 0 and after % self.thin == 0
-
-
-class Stop:
-    """Asks chains to stop: on request, or when the time is up. A pickled copy keeps the time."""
-
-    def __init__(self, seconds: float | None = None):
-        self.deadline = None if seconds is None else time.monotonic() + seconds
-        self.requested = threading.Event()
-
-    def __call__(self) -> bool:
-        """Whether to stop now."""
-        late = self.deadline is not None and time.monotonic() >= self.deadline
-        return late or self.requested.is_set()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"deadline": self.deadline}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.deadline = state["deadline"]
-        self.requested = threading.Event()
 
 
 class Place(NamedTuple):
@@ -100,6 +82,7 @@ class Chain:
     seconds: float = 0.0
     finished: bool = False
     boundary: Place | None = None
+    n_before: int = 0  # draws that stayed where the chain came from
 
     def place(self) -> Place:
         """Where the chain stands."""
@@ -109,11 +92,20 @@ class Chain:
             self.prior,
             state,
             self.iteration,
-            len(self.draws),
+            self.n_before + len(self.draws),
             self.counts.copy(),
             self.tuning.copy(),
             self.history.copy(),
         )
+
+    def without_draws(self) -> Chain:
+        """The chain as it goes to a worker: its draws need not travel."""
+        return replace(self, draws=[], traces=[], n_before=len(self.draws))
+
+    def joined(self, later: Chain) -> Chain:
+        """The same chain as it came back, with all its draws."""
+        draws, traces = self.draws + later.draws, self.traces + later.traces
+        return replace(later, draws=draws, traces=traces, n_before=0)
 
     def keep(self, state: State) -> None:
         """Append the state to the draws."""
@@ -238,32 +230,63 @@ def advance_in_turn(
 
 def advance_all(
     chains: list[Chain],
-    bound: Any,
+    parcel: Parcel,
     sampler: Sampler,
     schedule: Schedule,
     until: int,
     stop: Stop,
-    n_jobs: int | None,
+    parallel: Parallel,
 ) -> list[Chain]:
     """Run all chains to iteration `until`, with meetings where they learn from one another."""
-    settings = (bound, sampler, schedule)
     if sampler.learns_from == "ensemble":
-        return advance_in_turn(chains, *settings, until, stop)
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads")
+        return advance_in_turn(chains, parcel.content, sampler, schedule, until, stop)
     if sampler.learns_from is None:
-        return parallel(delayed(advance)(c, *settings, until, stop) for c in chains)
+        tasks = [(chain, parcel, sampler, schedule, until, stop) for chain in chains]
+        return carried_out(parallel, tasks, parcel)
     start = min(chain.iteration for chain in chains)
     for meeting in [*range((start // MEETING + 1) * MEETING, until, MEETING), until]:
         histories = [list(chain.history.values()) for chain in chains]
-        chains = parallel(
-            delayed(advance)(chain, *settings, meeting, stop, Archive(histories, c))
+        learning = [
+            (chain, parcel, sampler, schedule, meeting, stop, Archive(histories, c))
             for c, chain in enumerate(chains)
-        )
+        ]
+        chains = carried_out(parallel, learning, parcel)
         if stop():
             break
         for chain in chains:
             chain.forget()
     return chains
+
+
+def carried_out(parallel: Parallel, tasks: Sequence[tuple], parcel: Parcel) -> list[Chain]:
+    """The chains as `advance` leaves them, wherever that is.
+
+    A worker that joined late, or was started anew, says that it lacks the data, and gets them.
+    """
+    done = parallel(delayed(advance_there)(*task) for task in tasks)
+    lacking = [task for task, chain in zip(tasks, done, strict=True) if chain is None]
+    if lacking:
+        parcel.sent = False
+        again = iter(parallel(delayed(advance_there)(*task) for task in lacking))
+        done = [next(again) if chain is None else chain for chain in done]
+    parcel.sent = True
+    return done
+
+
+def advance_there(
+    chain: Chain,
+    parcel: Parcel,
+    sampler: Sampler,
+    schedule: Schedule,
+    until: int,
+    stop: Stop,
+    archive: Archive | None = None,
+) -> Chain | None:
+    """`advance` in whatever process; None if the data are not there."""
+    if parcel.content is None:
+        return None
+    with interruptible(stop):  # Ctrl-C in a terminal reaches the workers, too
+        return advance(chain, parcel.content, sampler, schedule, until, stop, archive)
 
 
 def run(
@@ -283,17 +306,26 @@ def run(
     `after_round` sees the chains (progress, checkpoints).
     """
     check_learning(sampler, schedule, len(chains))
-    with interruptible(stop):
-        for until in _ends(chains[0].iteration, schedule.n_iterations, round_length):
+    parcel = Parcel(bound)
+    # One pool for all rounds: with some backends a worker takes seconds to start.
+    with interruptible(stop), Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
+        start = min(chain.iteration for chain in chains)  # stopped chains resume where each was
+        for until in _ends(start, schedule.n_iterations, round_length):
             try:
-                chains = advance_all(chains, bound, sampler, schedule, until, stop, n_jobs)
-            except BrokenProcessPool:
-                # Ctrl-C in a terminal reaches worker processes, too, and kills them.
-                if not stop.requested.is_set():
+                stop.returned.clear()
+                light = [chain.without_draws() for chain in chains]
+                later = advance_all(light, parcel, sampler, schedule, until, stop, parallel)
+                chains = [chain.joined(c) for chain, c in zip(chains, later, strict=True)]
+            except (BrokenProcessPool, KeyboardInterrupt) as error:
+                # Ctrl-C in a terminal may kill workers, too: what was drawn before is here.
+                broken = isinstance(error, BrokenProcessPool)
+                if not (stop.requested.is_set() if broken else stop.given_up):
                     raise
             except BaseException:
                 stop.requested.set()  # the other chains need not go on
                 raise
+            finally:
+                stop.returned.set()
             if sampler.learns_from and all(chain.iteration == until for chain in chains):
                 # A place to resume from is one that all have reached: they share their pasts.
                 for chain in chains:
@@ -316,36 +348,17 @@ def check_learning(sampler: Sampler, schedule: Schedule, n_chains: int) -> None:
         )
 
 
-def _ends(start: int, total: int, length: int | None) -> Iterator[int]:
-    """The iterations at which rounds end."""
-    if length is None or length >= total:
-        yield total
-        return
-    length = max(BOUNDARY, length // BOUNDARY * BOUNDARY)
-    yield from range((start // length + 1) * length, total, length)
-    yield total
-
-
-@contextmanager
-def interruptible(stop: Stop) -> Iterator[None]:
-    """Let the first Ctrl-C ask the chains to stop; a second one interrupts as usual."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.getsignal(signal.SIGINT)
-
-    def ask(number: int, frame: Any) -> None:
-        stop.requested.set()
-        signal.signal(signal.SIGINT, previous)
-
-    if previous is not signal.default_int_handler:
-        yield  # the host program handles interrupts in its own way
-        return
-    signal.signal(signal.SIGINT, ask)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
+def _ends(start: int, total: int, longest: int | None) -> Iterator[int]:
+    """The iterations at which rounds end: boundaries, close to one another at first."""
+    longest = total if longest is None else max(BOUNDARY, longest // BOUNDARY * BOUNDARY)
+    length = longest if longest == total else BOUNDARY
+    while start < total:
+        begin = time.monotonic()
+        start = min((start // BOUNDARY * BOUNDARY) + length, total)
+        yield start
+        slow = time.monotonic() - begin > LONG_ROUND
+        length = length // 2 // BOUNDARY * BOUNDARY if slow else 2 * length
+        length = min(max(length, BOUNDARY), longest)
 
 
 def warm_up_kernels(chain: Chain, bound: Any, sampler: Sampler) -> None:

@@ -1,5 +1,7 @@
 """Shared data and fits; small, so that the suite is quick."""
 
+import signal
+
 import numpy as np
 import pytest
 
@@ -21,3 +23,11 @@ def blobs():
 @pytest.fixture(scope="session")
 def fitted(blobs):
     return DPMixture(n_draws=1000, n_warmup=200, random_state=0).fit(blobs[0])
+
+
+@pytest.fixture
+def interrupts():
+    """Python's own handler: a process started in a shell's background has none."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)

@@ -31,10 +31,10 @@ def test_readme_example_runs(elsewhere):
     assert names["model"].n_clusters_ == 3
 
 
-@pytest.mark.parametrize("name", ["networks.md", "pictures.md"])
+@pytest.mark.parametrize("name", ["networks.md", "pictures.md", "long_runs.md"])
 def test_examples_of_guides_run(name, elsewhere):
     text = (ROOT / "doc" / name).read_text()
-    names = {}  # examples of a guide build on one another
+    names = {"__name__": "__main__"}  # examples of a guide build on one another
     for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(compile(code, name, "exec"), names)
 

@@ -22,6 +22,7 @@ from tests.mutants.books import BOOKKEEPING
 from tests.mutants.columns import COLUMNS
 from tests.mutants.discrete import DISCRETE
 from tests.mutants.gaussian import GAUSSIAN
+from tests.mutants.long_runs import LONG_RUNS
 from tests.mutants.moves import MOVES
 from tests.mutants.networks import NETWORKS
 from tests.mutants.outside import OUTSIDE
@@ -44,6 +45,7 @@ MUTANTS = [
     *COLUMNS,
     *DISCRETE,
     *OUTSIDE,
+    *LONG_RUNS,
     *PARTITION_PRIORS,
     *RELATIONAL,
     *NETWORKS,

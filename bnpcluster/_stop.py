@@ -1,0 +1,70 @@
+"""How a fit is asked to stop: by the user, or by the clock."""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+PATIENCE = 15.0  # seconds that workers elsewhere get to come back after an interrupt
+
+
+class Stop:
+    """Asks chains to stop: on request, or when the time is up; pickled copies know the time left.
+
+    They count it from their arrival, since the clocks of two machines need not agree.
+    """
+
+    def __init__(self, seconds: float | None = None):
+        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.requested = threading.Event()
+        self.returned = threading.Event()  # whether nothing has to be waited for
+        self.returned.set()
+        self.given_up = False
+
+    def __call__(self) -> bool:
+        """Whether to stop now."""
+        late = self.deadline is not None and time.monotonic() >= self.deadline
+        return late or self.requested.is_set()
+
+    def wait(self) -> None:
+        """Interrupt the main thread if chains do not come back: their workers may be dead."""
+        if not self.returned.wait(PATIENCE):
+            self.given_up = True
+            _thread.interrupt_main()
+
+    def __getstate__(self) -> dict[str, Any]:
+        left = None if self.deadline is None else self.deadline - time.monotonic()
+        return {"left": left, "requested": self.requested.is_set()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Stop.__init__(self, state["left"])
+        if state["requested"]:
+            self.requested.set()
+
+
+@contextmanager
+def interruptible(stop: Stop) -> Iterator[None]:
+    """Let the first Ctrl-C ask the chains to stop; a second one interrupts as usual."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def ask(number: int, frame: Any) -> None:
+        stop.requested.set()
+        signal.signal(signal.SIGINT, previous)
+        threading.Thread(target=stop.wait, daemon=True).start()
+
+    if previous is not signal.default_int_handler:
+        yield  # the host program handles interrupts in its own way
+        return
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)

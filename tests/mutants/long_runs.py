@@ -1,0 +1,227 @@
+"""Bugs of checkpoints, interrupts, and chains in other processes."""
+
+from __future__ import annotations
+
+from tests.mutants import Mutant
+
+SURVIVAL = "test_survival.py::"
+DEATHS = f"{SURVIVAL}test_twenty_deaths_change_no_bit"
+FULL = f"{SURVIVAL}test_a_full_disk_loses_nothing_wherever_it_ends"
+GOES_ON = f"{SURVIVAL}test_a_fit_goes_on_when_the_disk_is_full_and_resumes_what_was_saved"
+FOREIGN = f"{SURVIVAL}test_the_file_of_another_fit_is_refused_under_any_name"
+FLIPPED = f"{SURVIVAL}test_a_flipped_bit_is_noticed_wherever_it_matters"
+TWO = f"{SURVIVAL}test_two_fits_may_save_at_the_same_time"
+KILLED = f"{SURVIVAL}test_workers_killed_by_an_interrupt_cost_their_round"
+DRAWS = f"{SURVIVAL}test_draws_do_not_travel"
+PARCEL = "test_cluster.py::test_a_parcel_is_opened_where_its_content_has_arrived"
+CLUSTER = "test_cluster.py::test_a_cluster_changes_no_bit_and_gets_the_data_once"
+LOST = "test_cluster.py::test_a_worker_that_is_lost_changes_no_bit"
+CLOCK = "test_cluster.py::test_time_limits_do_not_depend_on_the_clock_of_a_machine"
+ROUNDS = "test_mixtures.py::test_rounds_change_no_bit"
+STOPPED = "test_mixtures.py::test_a_stopped_fit_resumes_bit_for_bit"
+
+LONG_RUNS = [
+    Mutant(
+        "_checkpoint.py",
+        "the file is written under its final name",
+        'self.temporary = self.path.with_name(f"{self.path.stem}-{uuid4().hex}.tmp")',
+        "self.temporary = self.path",
+        FULL,
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "two fits write under the same name",
+        "-{uuid4().hex}.tmp",
+        "-x.tmp",
+        TWO,
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "any fit serves",
+        'about["identity"] != self.identity',
+        "False",
+        FOREIGN,
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "any format serves",
+        'about["format"] != FORMAT',
+        "False",
+        f"{SURVIVAL}test_another_format_is_refused",
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "pickles are opened",
+        "allow_pickle=False) as file",
+        "allow_pickle=True) as file",
+        f"{SURVIVAL}test_what_is_no_checkpoint_is_refused",
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "some kinds of damage raise something else",
+        "        except Exception as error:",
+        "        except (OSError, ValueError, KeyError) as error:",
+        FLIPPED,
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "a full disk ends the fit",
+        "        except OSError as error:\n            if not",
+        "        except ZeroDivisionError as error:\n            if not",
+        GOES_ON,
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "a full disk warns at every save",
+        "            self.warned = True\n",
+        "",
+        GOES_ON,
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "a save that failed leaves its file",
+        "            discard(self.temporary)\n",
+        "            pass\n",
+        FULL,
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "files of the dead stay for ever",
+        "        self.tidy()\n",
+        "",
+        f"{SURVIVAL}test_what_the_dead_left_is_cleared_away_and_nothing_else",
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "everybody's files are cleared away",
+        'f"{self.path.stem}-*.tmp"',
+        '"*.tmp"',
+        f"{SURVIVAL}test_what_the_dead_left_is_cleared_away_and_nothing_else",
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "long saves are as frequent as short ones",
+        "EVERY * max(1.0, self.seconds / SHORT)",
+        "EVERY",
+        f"{SURVIVAL}test_saves_that_take_long_are_made_less_often",
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "chains resume from where they were stopped",
+        "place = None if finished else chain.boundary",
+        "place = None",
+        STOPPED,
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "chains resume with new randomness",
+        '    generator.bit_generator.state = meta["generator"]\n',
+        "",
+        "test_mixtures.py::test_checkpoint_resumes_bit_for_bit",
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "resumed chains forget their counts of moves",
+        '        counts=Counter(meta["counts"]),\n',
+        "",
+        DEATHS,
+    ),
+    Mutant(
+        "chains.py",
+        "a boundary counts only the draws of its round",
+        "self.n_before + len(self.draws)",
+        "len(self.draws)",
+        DRAWS,
+    ),
+    Mutant(
+        "chains.py",
+        "draws of earlier rounds are lost",
+        "self.draws + later.draws",
+        "later.draws",
+        DRAWS,
+    ),
+    Mutant(
+        "chains.py",
+        "rounds end wherever it is convenient",
+        "start = min((start // BOUNDARY * BOUNDARY) + length, total)",
+        "start = min(start + length - 7, total)",
+        ROUNDS,
+    ),
+    Mutant(
+        "chains.py",
+        "the first chain decides what is left to do",
+        "start = min(chain.iteration for chain in chains)  # stopped",
+        "start = chains[0].iteration  # stopped",
+        f"{SURVIVAL}test_chains_that_were_stopped_apart_all_reach_the_end",
+    ),
+    Mutant(
+        "chains.py",
+        "workers without the data keep lacking them",
+        "        parcel.sent = False\n",
+        "",
+        LOST,
+    ),
+    Mutant(
+        "chains.py",
+        "the data travel in every round",
+        "    parcel.sent = True\n",
+        "",
+        CLUSTER,
+    ),
+    Mutant(
+        "chains.py",
+        "workers killed by an interrupt are an error",
+        "except (BrokenProcessPool, KeyboardInterrupt) as error:",
+        "except ZeroDivisionError as error:",
+        KILLED,
+    ),
+    Mutant(
+        "chains.py",
+        "workers killed by something else are none",
+        "if not (stop.requested.is_set() if broken else stop.given_up):",
+        "if False:",
+        f"{SURVIVAL}test_workers_that_break_down_are_an_error",
+    ),
+    Mutant(
+        "_stop.py",
+        "dead workers are waited for",
+        "            _thread.interrupt_main()\n",
+        "",
+        f"{SURVIVAL}test_workers_that_do_not_come_back_are_given_up",
+    ),
+    Mutant(
+        "_parcel.py",
+        "dask is not told of the size",
+        "(0 if self.sent else len(self.packed))",
+        "0",
+        f"{PARCEL} {CLUSTER}",
+    ),
+    Mutant(
+        "_parcel.py",
+        "the data are packed for every task",
+        "    @cached_property\n",
+        "    @property\n",
+        PARCEL,
+    ),
+    Mutant(
+        "_parcel.py",
+        "workers keep all data they ever saw",
+        "list(SHELF)[:-KEPT]",
+        "[]",
+        PARCEL,
+    ),
+    Mutant(
+        "_stop.py",
+        "workers elsewhere read the time limit on their own clock",
+        "self.deadline - time.monotonic()\n",
+        "self.deadline\n",
+        CLOCK,
+    ),
+    Mutant(
+        "_stop.py",
+        "tasks that start after an interrupt do not know of it",
+        '"requested": self.requested.is_set()',
+        '"requested": False',
+        CLOCK,
+    ),
+]
