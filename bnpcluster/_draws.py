@@ -108,9 +108,11 @@ def merge(draws: NDArray, weights: NDArray[np.float64]) -> tuple[NDArray, NDArra
     """First row and total weight of every distinct partition of positive weight, in order."""
     totals: dict[bytes, float] = {}
     first: dict[bytes, int] = {}
-    for part, labels, _ in chunks(draws):
+    for part, labels, n_blocks in chunks(draws):
         for r, row in enumerate(labels, start=part.start):
             if weights[r] > 0:
+                # Equal rows have as many blocks, so they come to be of the same type.
+                row = row.astype(np.uint8) if n_blocks[r - part.start] <= 256 else row
                 key = blake2b(row, digest_size=16).digest()
                 totals[key] = totals.get(key, 0.0) + weights[r]
                 first.setdefault(key, r)
@@ -146,10 +148,11 @@ def block_gain(loss: str, n_items: int) -> NDArray[np.float64]:
 
 
 @kernel
-def _distances(order, starts, draws, gain, sizes, joint, out):
+def _distances(order, starts, draws, gain, cost, sizes, joint, out):
     """Loss between one partition (items `order`, blocks at `starts`) and every draw.
 
-    Every term m_ab (g_a - g_ab + g_b - g_ab) is non-negative, and exactly zero where blocks agree.
+    Every term m_ab ((2 - cost) (g_a - g_ab) + cost (g_b - g_ab)) is non-negative, and exactly zero
+    where blocks agree.
     """
     for r in range(draws.shape[0]):
         labels = draws[r]
@@ -164,7 +167,8 @@ def _distances(order, starts, draws, gain, sizes, joint, out):
                 b = labels[order[p]]
                 m = joint[b]
                 if m > 0:
-                    total += m * ((gain_a - gain[m]) + (gain[sizes[b]] - gain[m]))
+                    joined, separated = gain_a - gain[m], gain[sizes[b]] - gain[m]
+                    total += m * ((2.0 - cost) * joined + cost * separated)
                     joint[b] = 0
         for i in range(len(labels)):
             sizes[labels[i]] = 0
@@ -172,7 +176,10 @@ def _distances(order, starts, draws, gain, sizes, joint, out):
 
 
 def distances_canonical(
-    labels: NDArray[np.int32], draws: NDArray[np.int32], gain: NDArray[np.float64]
+    labels: NDArray[np.int32],
+    draws: NDArray[np.int32],
+    gain: NDArray[np.float64],
+    cost: float = 1.0,
 ) -> NDArray[np.float64]:
     """Loss between a labelling and every draw, all of them canonical."""
     n = len(labels)
@@ -180,15 +187,21 @@ def distances_canonical(
     starts = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int32)
     out = np.empty(len(draws))
     sizes, joint = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
-    _distances(order, starts, draws, gain, sizes, joint, out)
+    _distances(order, starts, draws, gain, cost, sizes, joint, out)
     return out
 
 
-def distances(estimate: NDArray, draws: NDArray, loss: str) -> NDArray[np.float64]:
-    """Loss between a labelling and every draw: O(n) each, memory O(n)."""
+def distances(
+    estimate: NDArray, draws: NDArray, loss: str, cost: float = 1.0
+) -> NDArray[np.float64]:
+    """Loss between a labelling and every draw: O(n) each, memory O(n).
+
+    Separating items that a draw has together costs `cost`, joining others 2 - `cost`.
+    """
     gain = block_gain(loss, draws.shape[1])
     labels = canonical(estimate[None])[0][0]
-    return np.concatenate([distances_canonical(labels, rows, gain) for _, rows, _ in chunks(draws)])
+    losses = [distances_canonical(labels, rows, gain, cost) for _, rows, _ in chunks(draws)]
+    return np.concatenate(losses)
 
 
 @kernel

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws, _search
+from bnpcluster import _draws, _estimate
+from bnpcluster._search import Objective
 
 __all__ = [
     "CredibleBall",
@@ -273,7 +274,9 @@ def point_estimate(
     limit = max(40, min(max(MAX_DRAWS, CHEAP_LABELS // n), MAX_LABELS // n))
     kept, totals = _draws.thin(totals, limit)
     distinct, _ = _draws.canonical(matrix[rows[kept]])
-    return relabel(_search.find(distinct, totals, loss, _generator(random_state), n_starts))
+    return relabel(
+        _estimate.find(distinct, totals, Objective(loss), _generator(random_state), n_starts)
+    )
 
 
 def _generator(
