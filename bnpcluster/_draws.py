@@ -132,12 +132,13 @@ def thin(weights: NDArray[np.float64], size: int) -> tuple[NDArray, NDArray[np.f
     return rows, times.astype(float)
 
 
-def block_gain(loss: str, n_items: int) -> NDArray[np.float64]:
+def block_gain(loss: str, n_items: int, largest: int | None = None) -> NDArray[np.float64]:
     """g[m] such that a loss is the sum over cells of m_ab (g[m_a] + g[m_b] - 2 g[m_ab]).
 
-    m_ab is the number of items in block a of one partition and b of the other. g[0] = 0 is unused.
+    m_ab is the number of items in block a of one partition and b of the other. g[0] = 0 is unused;
+    the last is g[largest], by default that of all items.
     """
-    sizes = np.arange(1, n_items + 1, dtype=float)
+    sizes = np.arange(1, (largest or n_items) + 1, dtype=float)
     if loss == "vi":
         gains = np.log(sizes) / n_items
     elif loss == "binder":

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from math import isqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,8 @@ AGREEING_STARTS = 4
 N_CENTRAL_DRAWS = 3
 JUDGED_LABELS = 4 * 10**6  # looked at to find the central draws
 ROUGH_LABELS = 2 * 10**5  # in the sample of the draws, unless these were fewer than FEW_DRAWS
-ROUGH_STARTS = 3
+ROUGH_STARTS = 4
+ROUGH_AGREEMENT = 1e-3
 
 
 def find(
@@ -42,17 +44,13 @@ def find(
     n = draws.shape[1]
     central = _central_draws(draws, weights, objective)
 
-    def climbs(search: Search) -> NDArray[np.int32]:
-        return _best_climb(search, _starts(search, central, n_starts))
-
-    def few_climbs(search: Search) -> NDArray[np.int32]:
-        return _best_climb(search, islice(_starts(search, central, n_starts), ROUGH_STARTS))
-
     sample, times = _draws.thin(weights, max(FEW_DRAWS, ROUGH_LABELS // n))
     if 2 * len(sample) > len(draws):
-        return _within_room(draws, weights, objective, rng, climbs)
-    rough = _within_room(draws[sample], times, objective, rng, few_climbs)
-    return _within_room(draws, weights, objective, rng, lambda search: _finish(search, rough))
+        return _within_room(draws, weights, objective, rng, _climbs, central, n_starts)
+    some, apart = draws[sample], np.arange(n, dtype=np.int32)
+    nothing = _expected_loss(apart, some, times, objective)
+    rough = _within_room(some, times, objective, rng, _few_climbs, central, nothing)
+    return _within_room(draws, weights, objective, rng, _finish, rough)
 
 
 def _within_room(
@@ -60,26 +58,38 @@ def _within_room(
     weights: NDArray[np.float64],
     objective: Objective,
     rng: np.random.Generator,
-    run: Callable[[Search], NDArray[np.int32]],
+    run: Callable[..., NDArray[np.int32]],
+    *arguments: Any,
 ) -> NDArray[np.int32]:
     """What `run` finds, with fewer draws if the tables of all would become too large."""
     while True:
         n_blocks = draws.max(axis=1) + 1
         try:
-            return run(Search(draws, n_blocks, weights, objective, rng))
+            return run(Search(draws, n_blocks, weights, objective, rng), *arguments)
         except TooWide:
             rows, weights = _draws.thin(weights, max(len(draws) // 2, FEW_DRAWS))
             draws = draws[rows]
+
+
+def _expected_loss(
+    labels: NDArray[np.int32],
+    draws: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    objective: Objective,
+) -> float:
+    gain = _draws.block_gain(objective.loss, len(labels))
+    losses = _draws.distances_canonical(labels, draws, gain, objective.cost)
+    return float(np.average(losses, weights=weights))
 
 
 def _central_draws(
     draws: NDArray[np.int32], weights: NDArray[np.float64], objective: Objective
 ) -> NDArray[np.int32]:
     """The few draws nearest to all others, judged on an evenly spaced subset of the draws."""
-    n = draws.shape[1]
-    subset, times = _draws.thin(weights, min(100, max(10, isqrt(JUDGED_LABELS // n))))
-    rows, gain = draws[subset], _draws.block_gain(objective.loss, n)
-    expected = [times @ _draws.distances_canonical(row, rows, gain, objective.cost) for row in rows]
+    limit = max(10, isqrt(JUDGED_LABELS // draws.shape[1]))
+    subset, times = _draws.thin(weights, min(100, limit))
+    rows = draws[subset]
+    expected = [_expected_loss(row, rows, times, objective) for row in rows]
     return rows[np.argsort(expected, kind="stable")[:N_CENTRAL_DRAWS]]
 
 
@@ -96,17 +106,38 @@ def _starts(
             yield search.random_labels() if s % 2 else one - 1
 
 
-def _best_climb(search: Search, starts: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:
-    """The best local optimum over all starts, or the one that several starts agree on."""
+def _climbs(search: Search, central: NDArray[np.int32], n_starts: int) -> NDArray[np.int32]:
+    """The best local optimum over all starts, or the one that several of them lead to."""
+    starts = _starts(search, central, n_starts)
+    return _best_climb(search, starts, lambda least: search.agreement, AGREEING_STARTS)
+
+
+def _few_climbs(search: Search, central: NDArray[np.int32], nothing: float) -> NDArray[np.int32]:
+    """The best of a few local optima, or of two whose losses differ by little.
+
+    `nothing` is the loss of nothing placed, which completes that of the search.
+    """
+    starts = islice(_starts(search, central, ROUGH_STARTS), ROUGH_STARTS)
+    return _best_climb(search, starts, lambda least: ROUGH_AGREEMENT * (nothing + least), 2)
+
+
+def _best_climb(
+    search: Search,
+    starts: Iterable[NDArray[np.int32]],
+    leeway: Callable[[float], float],
+    enough: int,
+) -> NDArray[np.int32]:
+    """The best local optimum over all starts, or over those up to `enough` that agree."""
     search.widen(int(search.n_blocks.max()) + 1)
-    best, times, labels = np.inf, 0, search.tables.labels
+    losses: list[float] = []
+    labels, least = search.tables.labels, np.inf
     for start in starts:
-        loss = search.climb(start)
-        if loss < best - search.tolerance:
-            best, times, labels = loss, 0, search.tables.labels.copy()
-        times += loss < best + search.agreement
-        agreed = times >= AGREEING_STARTS and search.work > LITTLE_WORK
-        if agreed or search.work > WORK_LIMIT:
+        losses.append(search.climb(start))
+        if losses[-1] < least - search.tolerance:
+            labels, least = search.tables.labels.copy(), losses[-1]
+        close = least + max(search.agreement, leeway(least))
+        agreed = sum(loss <= close for loss in losses) >= enough
+        if search.work > (LITTLE_WORK if agreed else WORK_LIMIT):
             break
     return labels
 

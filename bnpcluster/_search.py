@@ -179,7 +179,7 @@ class TooWide(Exception):
 
 
 class Search:
-    """Local search over partitions; `loss` is n + 1 times the expected loss up to a constant."""
+    """Local search over partitions; `loss` is the expected loss, less that of nothing placed."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class Search:
         n_draws, n = draws.shape
         rows = np.empty((n_draws, n), dtype=np.int32)
         n_rows = _number_rows(draws, n_blocks, np.empty(n, dtype=np.int32), rows)
-        value = np.arange(n + 2) * _draws.block_gain(objective.loss, n + 1) * (n + 1)
+        value = np.arange(n + 2) * _draws.block_gain(objective.loss, n, n + 1)
         step = np.diff(value)
         self.rng, self.n_items, self.n_blocks = rng, n, n_blocks
         self.most = objective.max_clusters
