@@ -184,12 +184,17 @@ def distances_canonical(
 ) -> NDArray[np.float64]:
     """Loss between a labelling and every draw, all of them canonical."""
     n = len(labels)
-    order = np.argsort(labels, kind="stable").astype(np.int32)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int32)
+    order, starts = _by_block(labels)
     out = np.empty(len(draws))
     sizes, joint = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
     _distances(order, starts, draws, gain, cost, sizes, joint, out)
     return out
+
+
+def _by_block(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The items in order of their block, and where each block starts."""
+    order = np.argsort(labels, kind="stable").astype(np.int32)
+    return order, np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int32)
 
 
 def distances(
@@ -203,6 +208,75 @@ def distances(
     labels = canonical(estimate[None])[0][0]
     losses = [distances_canonical(labels, rows, gain, cost) for _, rows, _ in chunks(draws)]
     return np.concatenate(losses)
+
+
+def all_distances(draws: NDArray, loss: str) -> NDArray[np.float64]:
+    """Loss between every two draws, which are taken to be few."""
+    rows, _ = canonical(draws)
+    gain, out = block_gain(loss, draws.shape[1]), np.zeros((len(rows), len(rows)))
+    for r in range(1, len(rows)):
+        out[r, :r] = out[:r, r] = distances_canonical(rows[r], rows[:r], gain)
+    return out
+
+
+@kernel
+def _item_terms(order, starts, draws, weights, gain, sizes, joint, out):
+    """Each item's part in the loss, as in `_distances`; without gains, its companions' share."""
+    for r in range(draws.shape[0]):
+        labels = draws[r]
+        for i in range(len(labels)):
+            sizes[labels[i]] += 1
+        for a in range(len(starts) - 1):
+            size = starts[a + 1] - starts[a]
+            for p in range(starts[a], starts[a + 1]):
+                joint[labels[order[p]]] += 1
+            for p in range(starts[a], starts[a + 1]):
+                b = labels[order[p]]
+                m = joint[b]
+                if len(gain) > 0:
+                    term = (gain[size] - gain[m]) + (gain[sizes[b]] - gain[m])
+                else:
+                    term = 1.0 - m / (size + sizes[b] - m)
+                out[order[p]] += weights[r] * term
+            for p in range(starts[a], starts[a + 1]):
+                joint[labels[order[p]]] = 0
+        for i in range(len(labels)):
+            sizes[labels[i]] = 0
+
+
+def item_terms(
+    estimate: NDArray, draws: NDArray, weights: NDArray[np.float64], loss: str | None
+) -> NDArray[np.float64]:
+    """Weighted sums over the draws of each item's disagreement with a labelling."""
+    n = draws.shape[1]
+    gain = np.zeros(0) if loss is None else block_gain(loss, n)
+    order, starts = _by_block(canonical(estimate[None])[0][0])
+    sizes, joint = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
+    out = np.zeros(n)
+    for part, rows, _ in chunks(draws):
+        _item_terms(order, starts, rows, weights[part], gain, sizes, joint, out)
+    return out
+
+
+@kernel
+def _pair_agreements(draws, left, right, weights, out):
+    """out[p] += weight of the draws in which items left[p] and right[p] are together."""
+    for r in range(draws.shape[0]):
+        labels, weight = draws[r], weights[r]
+        for p in range(len(left)):
+            out[p] += weight if labels[left[p]] == labels[right[p]] else 0.0
+
+
+def pair_agreements(
+    draws: NDArray, weights: NDArray[np.float64], left: NDArray, right: NDArray
+) -> NDArray[np.float64]:
+    """Weighted shares of the draws in which two items are together, for each pair."""
+    items, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+    out = np.zeros(len(left))
+    if len(left):
+        labels = np.ascontiguousarray(_comparable(_take(draws, items)))
+        _pair_agreements(labels, places[: len(left)], places[len(left) :], weights, out)
+    return out / np.cumsum(weights)[-1]  # the sum in the order of the kernel's, see below
 
 
 @kernel
@@ -235,21 +309,30 @@ def _comparable(draws: NDArray) -> NDArray:
     return small if small.dtype in (np.uint8, np.uint16) else canonical(draws)[0]
 
 
+def _take(draws: NDArray, items: NDArray) -> NDArray:
+    """The draws of some items; no copy if these are all items in order."""
+    n = draws.shape[1]
+    if len(items) == n and np.array_equal(items, np.arange(n)):
+        return draws
+    return draws[:, items]
+
+
 def agreement_strips(
     draws: NDArray,
     weights: NDArray[np.float64],
     rows: NDArray,
     columns: NDArray,
     symmetric: bool = False,
+    height: int | None = None,
 ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Weighted shares of the draws in which items are together, some rows at a time.
 
     With `symmetric`, columns left of the first row of a strip are left at zero.
     """
     items, places = np.unique(np.concatenate([rows, columns]), return_inverse=True)
-    labels = _comparable(draws[:, items])
-    right = np.ascontiguousarray(labels[:, places[len(rows) :]])
-    height = max(1, CHUNK_CELLS // max(1, len(columns)))
+    labels = _comparable(_take(draws, items))
+    right = np.ascontiguousarray(_take(labels, places[len(rows) :]))
+    height = height or max(1, CHUNK_CELLS // max(1, len(columns)))
     for start in range(0, len(rows), height):
         part = slice(start, min(start + height, len(rows)))
         left = np.ascontiguousarray(labels[:, places[part]].T)

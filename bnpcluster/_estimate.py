@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from bnpcluster import _draws
 from bnpcluster._search import FEW_DRAWS, WORK_LIMIT, Objective, Search, TooWide
 
-LITTLE_WORK = 10**7  # below that, agreement does not stop the search
+LITTLE_WORK = 3 * 10**6  # below that, agreement does not stop the search
 AGREEING_STARTS = 4
 N_CENTRAL_DRAWS = 3
 JUDGED_LABELS = 4 * 10**6  # looked at to find the central draws

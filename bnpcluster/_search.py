@@ -38,7 +38,7 @@ class Objective(NamedTuple):
 
     loss: str
     cost: float = 1.0  # of separating a pair; joining one costs 2 - cost
-    max_clusters: int = 2**31
+    max_clusters: int = 2**31 - 1
 
 
 class Tables(NamedTuple):

@@ -18,6 +18,7 @@ RANKS = [
     {"_search"},
     {"_estimate"},
     {"priors", "likelihoods", "samplers", "partitions"},
+    {"_lazy"},
     {"posterior", "chains", "_starts"},
     {
         "prediction",

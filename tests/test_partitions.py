@@ -5,9 +5,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from bnpcluster import _draws, _estimate, _search, partitions
+from bnpcluster import _draws, _estimate, _search
 from bnpcluster._search import Objective, Search
 from bnpcluster.partitions import (
+    _estimates,
     binder_loss,
     coclustering,
     credible_ball,
@@ -226,7 +227,7 @@ def test_many_draws_are_thinned_evenly_and_the_estimate_stays(monkeypatch):
     draws = noisy_draws(rng, 500, 30, 3, 0.2)
     full = point_estimate(draws)
     for name in ("MAX_DRAWS", "CHEAP_LABELS"):
-        monkeypatch.setattr(partitions, name, 1)
+        monkeypatch.setattr(_estimates, name, 1)
     sizes, find = [], _estimate.find
 
     def record(labels, *args):
