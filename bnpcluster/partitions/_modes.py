@@ -12,10 +12,11 @@ from bnpcluster import _draws
 from bnpcluster.partitions._estimates import point_estimate
 
 # Draws whose distances from one another are computed; fewer, but not below the least number, where
-# items are many.
+# items are many, and from some of the items only where they are very many.
 MOST_COMPARED = 400
 FEWEST_COMPARED = 60
 COMPARED_LABELS = 10**8
+MOST_ITEMS = 10**5
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def modes(
     Notes
     -----
     At most 400 draws (fewer where items are many), evenly spaced in order of sampling and in
-    proportion to weight, are grouped: the two groups with the least mean distance are joined, again
+    proportion to weight, are grouped by their distances (on 1e5 evenly spaced items at most): the two groups with the least mean distance are joined, again
     and again, but for groups that are distinct. These both hold `min_mass`, and the mean distance
     between them is more than `separation` times that between two draws within either, and more than
     that between any two draws. Then every draw goes to the group whose point estimate is nearest.
@@ -99,6 +100,8 @@ def modes(
     >>> draws = [[0, 0, 0, 0, 1]] * 6 + [[0, 0, 1, 1, 1]] * 3 + [[0, 0, 1, 1, 2]]
     >>> for mode in modes(draws):
     ...     print(mode.labels, round(mode.mass, 2))
+    [0 0 0 0 1] 0.6
+    [1 1 0 0 0] 0.4
     """
     if not separation > 1:
         raise ValueError(f"separation must be above 1, got {separation}.")
@@ -109,7 +112,10 @@ def modes(
     n = matrix.shape[1]
     _draws.block_gain(loss, 1)
     sample = _sample(mass, min(MOST_COMPARED, max(FEWEST_COMPARED, isqrt(COMPARED_LABELS // n))))
-    groups = _groups(_draws.all_distances(matrix[sample], loss), separation, min_mass)
+    some = matrix[sample, :: -(-n // MOST_ITEMS)]
+    groups = _groups(_draws.all_distances(some, loss), separation, min_mass)
+    if len(groups) == 1:
+        return [_mode(matrix, mass, np.flatnonzero(mass), loss, random_state)]
     centres = [
         point_estimate(matrix[sample[members]], loss, random_state=random_state)
         for members in groups
