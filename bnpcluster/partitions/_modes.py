@@ -82,10 +82,11 @@ def modes(
     Notes
     -----
     At most 400 draws (fewer where items are many), evenly spaced in order of sampling and in
-    proportion to weight, are grouped by their distances (on 1e5 evenly spaced items at most): the two groups with the least mean distance are joined, again
-    and again, but for groups that are distinct. These both hold `min_mass`, and the mean distance
-    between them is more than `separation` times that between two draws within either, and more than
-    that between any two draws. Then every draw goes to the group whose point estimate is nearest.
+    proportion to weight, are grouped by their distances (on 1e5 evenly spaced items at most). The
+    two groups with the least mean distance are joined, again and again, but for groups that are
+    distinct. These both hold `min_mass`, and the mean distance between them is more than
+    `separation` times that between two draws within either, and more than that between any two
+    draws. Then every draw goes to the group whose point estimate is nearest.
 
     The second bound looks at the posterior as a whole, so that a few items that waver between
     clusters, each for itself, do not make a mode of every combination. What is a single mode beside
