@@ -108,9 +108,11 @@ def merge(draws: NDArray, weights: NDArray[np.float64]) -> tuple[NDArray, NDArra
     """First row and total weight of every distinct partition of positive weight, in order."""
     totals: dict[bytes, float] = {}
     first: dict[bytes, int] = {}
-    for part, labels, _ in chunks(draws):
+    for part, labels, n_blocks in chunks(draws):
         for r, row in enumerate(labels, start=part.start):
             if weights[r] > 0:
+                # Equal rows have as many blocks, so they come to be of the same type.
+                row = row.astype(np.uint8) if n_blocks[r - part.start] <= 256 else row
                 key = blake2b(row, digest_size=16).digest()
                 totals[key] = totals.get(key, 0.0) + weights[r]
                 first.setdefault(key, r)
@@ -130,12 +132,13 @@ def thin(weights: NDArray[np.float64], size: int) -> tuple[NDArray, NDArray[np.f
     return rows, times.astype(float)
 
 
-def block_gain(loss: str, n_items: int) -> NDArray[np.float64]:
+def block_gain(loss: str, n_items: int, largest: int | None = None) -> NDArray[np.float64]:
     """g[m] such that a loss is the sum over cells of m_ab (g[m_a] + g[m_b] - 2 g[m_ab]).
 
-    m_ab is the number of items in block a of one partition and b of the other. g[0] = 0 is unused.
+    m_ab is the number of items in block a of one partition and b of the other. g[0] = 0 is unused;
+    the last is g[largest], by default that of all items.
     """
-    sizes = np.arange(1, n_items + 1, dtype=float)
+    sizes = np.arange(1, (largest or n_items) + 1, dtype=float)
     if loss == "vi":
         gains = np.log(sizes) / n_items
     elif loss == "binder":
@@ -146,10 +149,11 @@ def block_gain(loss: str, n_items: int) -> NDArray[np.float64]:
 
 
 @kernel
-def _distances(order, starts, draws, gain, sizes, joint, out):
+def _distances(order, starts, draws, gain, cost, sizes, joint, out):
     """Loss between one partition (items `order`, blocks at `starts`) and every draw.
 
-    Every term m_ab (g_a - g_ab + g_b - g_ab) is non-negative, and exactly zero where blocks agree.
+    Every term m_ab ((2 - cost) (g_a - g_ab) + cost (g_b - g_ab)) is non-negative, and exactly zero
+    where blocks agree.
     """
     for r in range(draws.shape[0]):
         labels = draws[r]
@@ -164,7 +168,8 @@ def _distances(order, starts, draws, gain, sizes, joint, out):
                 b = labels[order[p]]
                 m = joint[b]
                 if m > 0:
-                    total += m * ((gain_a - gain[m]) + (gain[sizes[b]] - gain[m]))
+                    joined, separated = gain_a - gain[m], gain[sizes[b]] - gain[m]
+                    total += m * ((2.0 - cost) * joined + cost * separated)
                     joint[b] = 0
         for i in range(len(labels)):
             sizes[labels[i]] = 0
@@ -172,23 +177,106 @@ def _distances(order, starts, draws, gain, sizes, joint, out):
 
 
 def distances_canonical(
-    labels: NDArray[np.int32], draws: NDArray[np.int32], gain: NDArray[np.float64]
+    labels: NDArray[np.int32],
+    draws: NDArray[np.int32],
+    gain: NDArray[np.float64],
+    cost: float = 1.0,
 ) -> NDArray[np.float64]:
     """Loss between a labelling and every draw, all of them canonical."""
     n = len(labels)
-    order = np.argsort(labels, kind="stable").astype(np.int32)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int32)
+    order, starts = _by_block(labels)
     out = np.empty(len(draws))
     sizes, joint = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
-    _distances(order, starts, draws, gain, sizes, joint, out)
+    _distances(order, starts, draws, gain, cost, sizes, joint, out)
     return out
 
 
-def distances(estimate: NDArray, draws: NDArray, loss: str) -> NDArray[np.float64]:
-    """Loss between a labelling and every draw: O(n) each, memory O(n)."""
+def _by_block(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The items in order of their block, and where each block starts."""
+    order = np.argsort(labels, kind="stable").astype(np.int32)
+    return order, np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int32)
+
+
+def distances(
+    estimate: NDArray, draws: NDArray, loss: str, cost: float = 1.0
+) -> NDArray[np.float64]:
+    """Loss between a labelling and every draw: O(n) each, memory O(n).
+
+    Separating items that a draw has together costs `cost`, joining others 2 - `cost`.
+    """
     gain = block_gain(loss, draws.shape[1])
     labels = canonical(estimate[None])[0][0]
-    return np.concatenate([distances_canonical(labels, rows, gain) for _, rows, _ in chunks(draws)])
+    losses = [distances_canonical(labels, rows, gain, cost) for _, rows, _ in chunks(draws)]
+    return np.concatenate(losses)
+
+
+def all_distances(draws: NDArray, loss: str) -> NDArray[np.float64]:
+    """Loss between every two draws, which are taken to be few."""
+    rows, _ = canonical(draws)
+    gain, out = block_gain(loss, draws.shape[1]), np.zeros((len(rows), len(rows)))
+    for r in range(1, len(rows)):
+        out[r, :r] = out[:r, r] = distances_canonical(rows[r], rows[:r], gain)
+    return out
+
+
+@kernel
+def _item_terms(order, starts, draws, weights, gain, sizes, joint, out):
+    """Each item's part in the loss, as in `_distances`; without gains, its companions' share."""
+    for r in range(draws.shape[0]):
+        labels = draws[r]
+        for i in range(len(labels)):
+            sizes[labels[i]] += 1
+        for a in range(len(starts) - 1):
+            size = starts[a + 1] - starts[a]
+            for p in range(starts[a], starts[a + 1]):
+                joint[labels[order[p]]] += 1
+            for p in range(starts[a], starts[a + 1]):
+                b = labels[order[p]]
+                m = joint[b]
+                if len(gain) > 0:
+                    term = (gain[size] - gain[m]) + (gain[sizes[b]] - gain[m])
+                else:
+                    term = 1.0 - m / (size + sizes[b] - m)
+                out[order[p]] += weights[r] * term
+            for p in range(starts[a], starts[a + 1]):
+                joint[labels[order[p]]] = 0
+        for i in range(len(labels)):
+            sizes[labels[i]] = 0
+
+
+def item_terms(
+    estimate: NDArray, draws: NDArray, weights: NDArray[np.float64], loss: str | None
+) -> NDArray[np.float64]:
+    """Weighted sums over the draws of each item's disagreement with a labelling."""
+    n = draws.shape[1]
+    gain = np.zeros(0) if loss is None else block_gain(loss, n)
+    order, starts = _by_block(canonical(estimate[None])[0][0])
+    sizes, joint = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
+    out = np.zeros(n)
+    for part, rows, _ in chunks(draws):
+        _item_terms(order, starts, rows, weights[part], gain, sizes, joint, out)
+    return out
+
+
+@kernel
+def _pair_agreements(draws, left, right, weights, out):
+    """out[p] += weight of the draws in which items left[p] and right[p] are together."""
+    for r in range(draws.shape[0]):
+        labels, weight = draws[r], weights[r]
+        for p in range(len(left)):
+            out[p] += weight if labels[left[p]] == labels[right[p]] else 0.0
+
+
+def pair_agreements(
+    draws: NDArray, weights: NDArray[np.float64], left: NDArray, right: NDArray
+) -> NDArray[np.float64]:
+    """Weighted shares of the draws in which two items are together, for each pair."""
+    items, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+    out = np.zeros(len(left))
+    if len(left):
+        labels = np.ascontiguousarray(_comparable(_take(draws, items)))
+        _pair_agreements(labels, places[: len(left)], places[len(left) :], weights, out)
+    return out / np.cumsum(weights)[-1]  # the sum in the order of the kernel's, see below
 
 
 @kernel
@@ -221,21 +309,30 @@ def _comparable(draws: NDArray) -> NDArray:
     return small if small.dtype in (np.uint8, np.uint16) else canonical(draws)[0]
 
 
+def _take(draws: NDArray, items: NDArray) -> NDArray:
+    """The draws of some items; no copy if these are all items in order."""
+    n = draws.shape[1]
+    if len(items) == n and np.array_equal(items, np.arange(n)):
+        return draws
+    return draws[:, items]
+
+
 def agreement_strips(
     draws: NDArray,
     weights: NDArray[np.float64],
     rows: NDArray,
     columns: NDArray,
     symmetric: bool = False,
+    height: int | None = None,
 ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Weighted shares of the draws in which items are together, some rows at a time.
 
     With `symmetric`, columns left of the first row of a strip are left at zero.
     """
     items, places = np.unique(np.concatenate([rows, columns]), return_inverse=True)
-    labels = _comparable(draws[:, items])
-    right = np.ascontiguousarray(labels[:, places[len(rows) :]])
-    height = max(1, CHUNK_CELLS // max(1, len(columns)))
+    labels = _comparable(_take(draws, items))
+    right = np.ascontiguousarray(_take(labels, places[len(rows) :]))
+    height = height or max(1, CHUNK_CELLS // max(1, len(columns)))
     for start in range(0, len(rows), height):
         part = slice(start, min(start + height, len(rows)))
         left = np.ascontiguousarray(labels[:, places[part]].T)

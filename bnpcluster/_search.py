@@ -1,10 +1,11 @@
-"""Search for the partition with the least expected loss over weighted draws.
+"""Local search for the partition with the least expected loss over weighted draws.
 
-What: from several starts, sweeps that move one item at a time until none moves, then attempts to
-dissolve whole clusters.
-Target: the exact expected loss, sum_a f(m_a) + sum_r w_r [sum_b f(m_rb) - 2 sum_ab f(m_rab)], where
-f(m) = m g(m) and g comes from `_draws.block_gain`. m_rab counts the items in cluster a of the
-candidate and block b of draw r.
+What: from one start, sweeps that move one item at a time until none moves, then attempts to
+dissolve whole clusters. `_estimate` chooses the starts.
+Target: the exact expected loss, (2 - c) sum_a f(m_a) + sum_r w_r [c sum_b f(m_rb) - 2 sum_ab
+f(m_rab)], where f(m) = m g(m), g comes from `_draws.block_gain`, and c is the cost of separating, 1
+if both errors cost the same. m_rab counts the items in cluster a of the candidate and block b of
+draw r.
 Paper: Dahl, Johnson and Mueller (2022), Search algorithms and loss functions for Bayesian
 clustering, Journal of Computational and Graphical Statistics 31, 1189-1201.
 
@@ -12,15 +13,12 @@ The counts m_rab are kept as a table with one row per block of a draw and one co
 beside w_r [f(m_rab + 1) - f(m_rab)]. Scoring an item against every cluster then is a sum of R short
 rows. Blocks of a single item need no row: they contribute nothing to any score.
 
-Nothing limits the number of clusters. Where many clusters would make the tables large, the search
-goes on with fewer draws; it starts no new climb once several starts have led to the same loss, or a
-number of operations is used up. All this depends on counts alone, never on a clock.
+Nothing but the caller limits the number of clusters. Where many clusters would make the tables too
+large for the number of draws, `TooWide` says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -33,9 +31,14 @@ CELL_LIMIT = 4 * 10**7  # cells of the tables, 12 bytes each
 SWEEP_LIMIT = 2 * 10**9  # cells read in one sweep over all items
 WORK_LIMIT = 4 * 10**9  # cells read in all sweeps
 FEW_DRAWS = 100  # with so few draws no limit on the tables applies
-LITTLE_WORK = 10**7  # below that, agreement does not stop the search
-N_CENTRAL_DRAWS = 3
-AGREEING_STARTS = 4
+
+
+class Objective(NamedTuple):
+    """What is to be small, and among which partitions."""
+
+    loss: str
+    cost: float = 1.0  # of separating a pair; joining one costs 2 - cost
+    max_clusters: int = 2**31 - 1
 
 
 class Tables(NamedTuple):
@@ -49,7 +52,10 @@ class Tables(NamedTuple):
     gains: NDArray[np.float64]  # (rows, columns) w_r [f(m_rab + 1) - f(m_rab)]
     weights: NDArray[np.float64]  # (R,) summing to one
     step: NDArray[np.float64]  # (n + 1,) f(m + 1) - f(m)
+    joining: NDArray[np.float64]  # (n + 1,) the same times 2 - cost
+    most: NDArray[np.int64]  # (1,) clusters allowed
     score: NDArray[np.float64]  # (columns,) scratch of `_score`
+    margins: NDArray[np.float64]  # (n,) how far each item was from moving when last looked at
 
 
 @kernel
@@ -71,7 +77,7 @@ def _number_rows(draws, n_blocks, sizes, rows):
 
 @kernel
 def _score(tables, i):
-    """score[a] = f(m_a + 1) - f(m_a) - 2 sum_r gains: change of the expected loss if i joins a.
+    """score[a] = (2 - c) [f(m_a + 1) - f(m_a)] - 2 sum_r gains: change of the loss if i joins a.
 
     Right for clusters without item i; for its own one see `_score_own`. Empty ones score zero.
     """
@@ -83,7 +89,7 @@ def _score(tables, i):
         for a in range(n_columns):
             score[a] += gains[a]
     for a in range(n_columns):
-        score[a] = tables.step[tables.sizes[a]] - 2.0 * score[a]
+        score[a] = tables.joining[tables.sizes[a]] - 2.0 * score[a]
 
 
 @kernel
@@ -94,7 +100,7 @@ def _score_own(tables, i):
         row = tables.rows[i, r]
         if row > 0:
             total += tables.weights[r] * tables.step[tables.counts[row, own] - 1]
-    return tables.step[tables.sizes[own] - 1] - 2.0 * total
+    return tables.joining[tables.sizes[own] - 1] - 2.0 * total
 
 
 @kernel
@@ -142,12 +148,14 @@ def _sweep(tables, order, start, slack, tolerance, totals):
         if own >= 0:
             bound = score[own] + slack
             score[own] = np.inf
-        best = np.argmin(score[: tables.used[0] + 1])
+        best = np.argmin(score[: min(tables.used[0] + 1, tables.most[0])])
+        tables.margins[i] = score[best] - bound
         if score[best] < bound:
             now = _score_own(tables, i) if own >= 0 else 0.0
             if own < 0 or score[best] < now - tolerance:
                 totals[0] += score[best] - now
                 totals[1] += 1
+                tables.margins[i] = -np.inf
                 _move(tables, i, best)
     return len(order)
 
@@ -171,21 +179,23 @@ class TooWide(Exception):
 
 
 class Search:
-    """Local search over partitions; `loss` is n + 1 times the expected loss up to a constant."""
+    """Local search over partitions; `loss` is the expected loss, less that of nothing placed."""
 
     def __init__(
         self,
         draws: NDArray[np.int32],
         n_blocks: NDArray[np.int32],
         weights: NDArray[np.float64],
-        loss: str,
+        objective: Objective,
         rng: np.random.Generator,
     ):
         n_draws, n = draws.shape
         rows = np.empty((n_draws, n), dtype=np.int32)
         n_rows = _number_rows(draws, n_blocks, np.empty(n, dtype=np.int32), rows)
-        value = np.arange(n + 2) * _draws.block_gain(loss, n + 1) * (n + 1)
+        value = np.arange(n + 2) * _draws.block_gain(objective.loss, n, n + 1)
+        step = np.diff(value)
         self.rng, self.n_items, self.n_blocks = rng, n, n_blocks
+        self.most = objective.max_clusters
         self.loss, self.work = 0.0, 0
         self.tables = Tables(
             labels=np.full(n, -1, dtype=np.int32),
@@ -195,13 +205,16 @@ class Search:
             counts=np.zeros((n_rows + 1, 0), dtype=np.int32),
             gains=np.zeros((n_rows + 1, 0)),
             weights=weights / weights.sum(),
-            step=np.diff(value),
+            step=step,
+            joining=(2.0 - objective.cost) * step,
+            most=np.array([objective.max_clusters]),
             score=np.zeros(0),
+            margins=np.zeros(n),
         )
-        self.tolerance = 1e-10 * float(self.tables.step.max())
-        self.agreement = 1e-9 * n * float(self.tables.step.max())  # rounding of a whole climb
+        self.tolerance = 1e-10 * float(step.max())
+        self.agreement = 1e-9 * n * float(step.max())  # rounding of a whole climb
         # The steps of f differ by at most this much from one size to the next.
-        self.slack = 2.0 * float(np.diff(self.tables.step).max()) + self.tolerance
+        self.slack = 2.0 * float(np.diff(step).max()) + self.tolerance
 
     def widen(self, n_columns: int) -> None:
         """Make room for at least so many clusters."""
@@ -237,9 +250,18 @@ class Search:
         self.loss += _assign(self.tables, items, clusters)
 
     def descend(self) -> None:
-        """Sweeps in random order until no item moves."""
-        while self.sweep(self.rng.permutation(self.n_items)):
-            pass
+        """Sweeps until no item moves; between those over all items, some over the likeliest."""
+        few = self.n_items // 4
+        while self.sweep(self.in_turn(np.arange(self.n_items))):
+            near = np.argpartition(self.tables.margins, few)[:few]
+            while few and self.sweep(self.in_turn(near)):
+                pass
+
+    def in_turn(self, items: NDArray) -> NDArray:
+        """The items, cluster by cluster in random order: their rows then stay in the cache."""
+        shuffled = self.rng.permutation(items)
+        turns = self.rng.permutation(int(self.tables.used[0]))
+        return shuffled[np.argsort(turns[self.tables.labels[shuffled]], kind="stable")]
 
     def dissolve(self) -> bool:
         """Dissolve every cluster in turn and place its items anew; whether that gained anything."""
@@ -259,15 +281,18 @@ class Search:
             self.assign(items, old)
             self.loss = before
 
-    def climb(self, start: NDArray[np.int32] | None) -> float:
-        """Local optimum from a labelling, or (None) from sequential allocation in random order."""
+    def place(self, start: NDArray[np.int32]) -> None:
+        """Begin with a labelling; items with the label -1 are allocated in random order."""
         items = self.rng.permutation(self.n_items)
+        start = _largest(start, self.most)
         self.assign(items, np.full(self.n_items, -1, dtype=np.int32))
         self.loss = 0.0
-        if start is None:
-            self.sweep(items)
-        else:
-            self.assign(items, start[items])
+        self.assign(items, start[items])
+        self.sweep(items[start[items] < 0])
+
+    def climb(self, start: NDArray[np.int32]) -> float:
+        """Local optimum from a labelling, see `place`."""
+        self.place(start)
         self.descend()
         while self.work < WORK_LIMIT and self.dissolve():
             self.descend()
@@ -275,57 +300,13 @@ class Search:
 
     def random_labels(self) -> NDArray[np.int32]:
         """Labels drawn uniformly, as many clusters as some draw has."""
-        n_clusters = self.rng.choice(self.n_blocks)
+        n_clusters = min(self.rng.choice(self.n_blocks), self.most)
         return self.rng.integers(n_clusters, size=self.n_items, dtype=np.int32)
 
 
-def _best_draws(draws: NDArray[np.int32], weights: NDArray[np.float64], loss: str) -> NDArray:
-    """The few draws nearest to all others, judged on an evenly spaced subset of the draws."""
-    n = draws.shape[1]
-    subset, times = _draws.thin(weights, min(100, max(10, isqrt(2 * 10**7 // n))))
-    rows, gain = draws[subset], _draws.block_gain(loss, n)
-    expected = [times @ _draws.distances_canonical(row, rows, gain) for row in rows]
-    return rows[np.argsort(expected, kind="stable")[:N_CENTRAL_DRAWS]]
-
-
-def _starts(search: Search, central: NDArray[np.int32], n_random: int) -> Iterator:
-    """Labels to climb from; None stands for sequential allocation. The kinds take turns."""
-    fixed = [central[0], np.zeros(search.n_items, dtype=np.int32), *central[1:]]
-    for s in range(max(n_random, len(fixed))):
-        if s < len(fixed):
-            yield fixed[s]
-        if s < n_random:
-            yield search.random_labels() if s % 2 else None
-
-
-def _search(search: Search, central: NDArray[np.int32], n_random: int) -> NDArray[np.int32]:
-    """The best local optimum over all starts, or the one that several starts agree on."""
-    search.widen(int(search.n_blocks.max()) + 1)
-    best, times, labels = np.inf, 0, central[0]
-    for start in _starts(search, central, n_random):
-        loss = search.climb(start)
-        if loss < best - search.tolerance:
-            best, times, labels = loss, 0, search.tables.labels.copy()
-        times += loss < best + search.agreement
-        agreed = times >= AGREEING_STARTS and search.work > LITTLE_WORK
-        if agreed or search.work > WORK_LIMIT:
-            break
-    return labels
-
-
-def find(
-    draws: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    loss: str,
-    rng: np.random.Generator,
-    n_starts: int,
-) -> NDArray[np.int32]:
-    """Labels of the best partition found for weighted draws with canonical labels."""
-    central = _best_draws(draws, weights, loss)
-    while True:
-        n_blocks = draws.max(axis=1) + 1
-        try:
-            return _search(Search(draws, n_blocks, weights, loss, rng), central, n_starts)
-        except TooWide:
-            rows, weights = _draws.thin(weights, max(len(draws) // 2, FEW_DRAWS))
-            draws = draws[rows]
+def _largest(labels: NDArray[np.int32], most: int) -> NDArray[np.int32]:
+    """The labelling without all but its `most` largest clusters: their items are labelled -1."""
+    if labels.max() < most:
+        return labels
+    rank = np.argsort(np.argsort(-np.bincount(labels), kind="stable"))
+    return np.where(rank < most, rank, -1)[labels].astype(np.int32)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnpcluster import _draws, partitions
+from bnpcluster._lazy import LazyCoclustering
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -116,6 +117,8 @@ class Posterior:
         rows: ArrayLike | slice | None = None,
         columns: ArrayLike | slice | None = None,
         threshold: float | None = None,
+        *,
+        pairs: ArrayLike | None = None,
     ) -> NDArray[np.float64] | csr_array:
         """Probabilities that two items are in the same cluster.
 
@@ -126,16 +129,18 @@ class Posterior:
         threshold : float, optional
             If given, the result is sparse and keeps the positive entries that are at least this
             large. No dense n x n matrix is made on the way.
+        pairs : array-like of int of shape (n_pairs, 2), optional
+            The pairs of items asked for, instead of rows and columns.
 
         Returns
         -------
-        ndarray or scipy.sparse.csr_array of shape (rows, columns)
-            The block of the co-clustering matrix.
+        ndarray or scipy.sparse.csr_array of shape (rows, columns), or ndarray of shape (n_pairs,)
+            The block of the co-clustering matrix, or its entries at the pairs.
 
         Raises
         ------
         ValueError
-            If the dense block would take more than 2 GiB.
+            If the result would take more than 2 GiB. `coclustering_strips` has no such limit.
 
         Examples
         --------
@@ -145,51 +150,59 @@ class Posterior:
         [[1.0, 0.5, 0.0]]
         >>> posterior.coclustering(threshold=0.6).nnz
         3
+        >>> posterior.coclustering(pairs=[[0, 1], [0, 2]]).tolist()
+        [0.5, 0.0]
         """
-        if threshold is not None:
-            return self._sparse(self._items(rows), self._items(columns), threshold)
-        if rows is None and columns is None:
-            return partitions.coclustering(self.labels, self._plain_weights())
-        return self._dense(rows, columns)
+        return partitions.coclustering(
+            self.labels,
+            self.weights,
+            rows=rows,
+            columns=columns,
+            pairs=pairs,
+            threshold=threshold,
+        )
 
-    def _dense(
-        self, rows: ArrayLike | slice | None, columns: ArrayLike | slice | None
-    ) -> NDArray[np.float64]:
-        left, right = self._items(rows), self._items(columns)
-        partitions.refuse_large(len(left), len(right))
-        out = np.empty((len(left), len(right)))
-        for part, strip in _draws.agreement_strips(self._flat, self._plain_weights(), left, right):
-            out[part] = strip
-        return out
+    def coclustering_strips(
+        self,
+        rows: ArrayLike | slice | None = None,
+        columns: ArrayLike | slice | None = None,
+        threshold: float | None = None,
+        *,
+        height: int | None = None,
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64] | csr_array]]:
+        """Co-clustering probabilities, a strip of rows at a time.
 
-    def _items(self, which: ArrayLike | slice | None) -> NDArray[np.intp]:
-        """Item numbers meant by a slice, an index array or a mask."""
-        items = np.arange(self.n_items)
-        if which is None or isinstance(which, slice):
-            return items[which or slice(None)]
-        index = np.asarray(which)
-        if index.ndim > 1:
-            raise IndexError(f"Items are indexed by one-dimensional arrays, not {index.ndim}-d.")
-        return np.atleast_1d(items[index]) if index.size else items[:0]
+        Parameters
+        ----------
+        rows, columns, threshold
+            As for `coclustering`.
+        height : int, optional
+            Rows of a strip; by default as many as make 2**23 entries.
+
+        Returns
+        -------
+        iterator of (items, strip)
+            The items of the rows, and their probabilities. No more than one strip is in memory.
+        """
+        return partitions.coclustering_strips(
+            self.labels,
+            self.weights,
+            rows=rows,
+            columns=columns,
+            threshold=threshold,
+            height=height,
+        )
 
     def _plain_weights(self) -> NDArray[np.float64]:
         """Weights of the flat draws; ones if they are equal, so that counting is exact."""
         return _draws.as_weights(self.weights, self.weights.size)
 
-    def _sparse(self, rows: NDArray, columns: NDArray, threshold: float) -> csr_array:
-        from scipy.sparse import csr_array, vstack
-
-        kept, weights = _draws.merge(self._flat, self._plain_weights())
-        strips = [csr_array((0, len(columns)))]
-        for _, strip in _draws.agreement_strips(self._flat[kept], weights, rows, columns):
-            strip[strip < threshold] = 0.0
-            strips.append(csr_array(strip))
-        return vstack(strips, format="csr")
-
     def point_estimate(
         self,
         loss: str = "vi",
         *,
+        cost: float = 1.0,
+        max_clusters: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> NDArray[np.int64]:
         """One partition that stands for the posterior.
@@ -200,6 +213,11 @@ class Posterior:
             The loss whose posterior expectation is made small (see
             `bnpcluster.partitions.point_estimate`), or "map": the draw with the highest
             log_posterior.
+        cost : float, default=1.0
+            Cost of separating two items that belong together; joining two that do not costs 2 -
+            `cost`. Not for "map".
+        max_clusters : int, optional
+            Most clusters that the partition may have. Not for "map".
         random_state : int, Generator, RandomState or None, default=None
             For the search. None stands for a fixed seed.
 
@@ -212,8 +230,15 @@ class Posterior:
             if loss not in ("vi", "binder"):
                 raise ValueError(f"Unknown loss {loss!r}; available: 'vi', 'binder', 'map'.")
             return partitions.point_estimate(
-                self.labels, loss, weights=self.weights, random_state=random_state
+                self.labels,
+                loss,
+                weights=self.weights,
+                cost=cost,
+                max_clusters=max_clusters,
+                random_state=random_state,
             )
+        if cost != 1.0 or max_clusters is not None:
+            raise ValueError("loss='map' takes neither cost nor max_clusters.")
         if "log_posterior" not in self.traces:
             raise ValueError("loss='map' needs the trace 'log_posterior', which is not there.")
         values = np.asarray(self.traces["log_posterior"], dtype=float).ravel()
@@ -240,6 +265,52 @@ class Posterior:
         """
         centre = self.point_estimate(loss) if estimate is None else estimate
         return partitions.credible_ball(self.labels, centre, level, loss=loss, weights=self.weights)
+
+    def item_uncertainty(
+        self, loss: str | None = None, *, estimate: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Expected disagreement of each item between a point estimate and the draws.
+
+        Parameters
+        ----------
+        loss : {"vi", "binder"} or None, default=None
+            None for the expected share, from 0 to 1, of the item's companions that differ; a loss
+            for the item's part in the expected loss.
+        estimate : array-like of shape (n_items,), optional
+            The partition to judge; by default the point estimate for `loss`, or "vi".
+
+        Returns
+        -------
+        ndarray of shape (n_items,)
+            See `bnpcluster.partitions.item_uncertainty`.
+        """
+        centre = self.point_estimate(loss or "vi") if estimate is None else estimate
+        return partitions.item_uncertainty(self.labels, centre, loss, weights=self.weights)
+
+    def modes(
+        self, loss: str = "vi", *, separation: float = 2.0, min_mass: float = 0.05
+    ) -> list[partitions.Mode]:
+        """The distinct modes of the posterior, the heaviest first; one if it is unimodal.
+
+        Parameters
+        ----------
+        loss : {"vi", "binder"}, default="vi"
+            The distance between partitions.
+        separation : float, default=2.0
+            How many times farther a draw of one mode must be, on average, from those of another
+            than from those of its own.
+        min_mass : float, default=0.05
+            Groups with less mass are no modes of their own.
+
+        Returns
+        -------
+        list of bnpcluster.partitions.Mode
+            Each with a representative, its mass, the mean distance of its draws from it, and the
+            numbers of these draws; see `bnpcluster.partitions.modes`.
+        """
+        return partitions.modes(
+            self.labels, loss, weights=self.weights, separation=separation, min_mass=min_mass
+        )
 
     def n_clusters_pmf(self) -> dict[int, float]:
         """Posterior probability of each number of clusters that occurs, in increasing order."""
@@ -290,68 +361,3 @@ def _from_dict(groups: dict[str, dict[str, NDArray]], dims: dict[str, list[str]]
     if int(arviz.__version__.split(".")[0]) >= 1:
         return from_dict(groups, dims=dims)
     return from_dict(**groups, dims=dims)
-
-
-class LazyCoclustering:
-    """Co-clustering matrix whose entries are computed when they are asked for.
-
-    It behaves like a read-only array of shape (n_items, n_items) that is indexed along each axis
-    on its own: `lazy[rows, columns]` with integers, slices, index arrays or boolean masks.
-    `np.asarray(lazy)` gives the dense matrix, or refuses if that would take more than 2 GiB.
-
-    Parameters
-    ----------
-    posterior : Posterior
-        The draws. Only a reference is kept.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bnpcluster.posterior import LazyCoclustering, Posterior
-    >>> lazy = LazyCoclustering(Posterior([[[0, 0, 1], [0, 1, 1]]]))
-    >>> lazy[0, 1], lazy[0].tolist(), lazy[[0, 2], 1:].shape
-    (0.5, [1.0, 0.5, 0.0], (2, 2))
-    >>> np.asarray(lazy).shape
-    (3, 3)
-    """
-
-    dtype = np.dtype(np.float64)
-    ndim = 2
-
-    def __init__(self, posterior: Posterior):
-        self._posterior = posterior
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of items, twice."""
-        return self._posterior.n_items, self._posterior.n_items
-
-    def __len__(self) -> int:
-        return self._posterior.n_items
-
-    def __repr__(self) -> str:
-        n = len(self)
-        return f"<{n} x {n} co-clustering probabilities, computed on request>"
-
-    def __getitem__(self, key: Any) -> float | NDArray[np.float64]:
-        keys = key if isinstance(key, tuple) else (key,)
-        if len(keys) > 2 or any(k is None or k is Ellipsis for k in keys):
-            raise IndexError("A co-clustering matrix is indexed by at most two sets of items.")
-        rows, columns = (*keys, slice(None))[:2]
-        block = self._posterior._dense(rows, columns)
-        shape = [
-            size
-            for size, index in zip(block.shape, (rows, columns), strict=True)
-            if isinstance(index, slice) or np.ndim(index) > 0
-        ]
-        return block.reshape(shape) if shape else float(block[0, 0])
-
-    def sparse(self, threshold: float) -> csr_array:
-        """The entries that are at least `threshold`, as a sparse matrix."""
-        everything = self._posterior._items(None)
-        return self._posterior._sparse(everything, everything, threshold)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
-        if copy is False:
-            raise ValueError("The co-clustering matrix is computed: it cannot be had uncopied.")
-        return np.asarray(self._posterior.coclustering(), dtype=dtype)

@@ -16,7 +16,9 @@ RANKS = [
     {"_state", "_draws"},
     {"_population", "_stable"},
     {"_search"},
+    {"_estimate"},
     {"priors", "likelihoods", "samplers", "partitions"},
+    {"_lazy"},
     {"posterior", "chains", "_starts"},
     {
         "prediction",

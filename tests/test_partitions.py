@@ -5,8 +5,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from bnpcluster import _draws, _search, partitions
+from bnpcluster import _draws, _estimate, _search
+from bnpcluster._search import Objective, Search
 from bnpcluster.partitions import (
+    _estimates,
     binder_loss,
     coclustering,
     credible_ball,
@@ -168,9 +170,9 @@ def test_the_search_keeps_its_counts_and_its_loss_exactly(loss):
     rng = np.random.default_rng(9)
     draws, n_blocks = _draws.canonical(noisy_draws(rng, 30, 50, 6, 0.4))
     weights = rng.random(30)
-    search = _search.Search(draws, n_blocks, weights, loss, rng)
+    search = Search(draws, n_blocks, weights, Objective(loss), rng)
     values = []
-    for start in (None, search.random_labels(), draws[0]):
+    for start in (np.full(50, -1), search.random_labels(), draws[0]):
         values.append(search.climb(start))
         labels, tables = search.tables.labels.copy(), search.tables
         values[-1] -= 51 * expected_loss(draws, labels, loss, weights)
@@ -191,9 +193,10 @@ def test_room_for_clusters_grows_without_changing_the_search():
     draws, n_blocks = _draws.canonical(rng.integers(3, size=(15, 60)))
     found = []
     for room in (2, 64):
-        search = _search.Search(draws, n_blocks, np.ones(15), "binder", np.random.default_rng(0))
+        rng = np.random.default_rng(0)
+        search = Search(draws, n_blocks, np.ones(15), Objective("binder"), rng)
         search.widen(room)
-        search.climb(None)
+        search.climb(np.full(60, -1))
         found.append(search.tables.labels.tolist())
     assert max(found[0]) > 8
     assert found[0] == found[1]
@@ -204,13 +207,13 @@ def test_wide_tables_make_the_search_use_fewer_draws(monkeypatch):
     draws = rng.integers(3, size=(400, 60))
     full = point_estimate(draws, "binder")
     monkeypatch.setattr(_search, "CELL_LIMIT", 400 * 3 * 16)
-    sizes, search = [], _search.Search
+    sizes = []
 
     def record(labels, *args):
         sizes.append(len(labels))
-        return search(labels, *args)
+        return Search(labels, *args)
 
-    monkeypatch.setattr(_search, "Search", record)
+    monkeypatch.setattr(_estimate, "Search", record)
     estimate = point_estimate(draws, "binder")
     assert sizes == [400, 200, 100]
     assert estimate.max() > 40
@@ -224,14 +227,14 @@ def test_many_draws_are_thinned_evenly_and_the_estimate_stays(monkeypatch):
     draws = noisy_draws(rng, 500, 30, 3, 0.2)
     full = point_estimate(draws)
     for name in ("MAX_DRAWS", "CHEAP_LABELS"):
-        monkeypatch.setattr(partitions, name, 1)
-    sizes, find = [], _search.find
+        monkeypatch.setattr(_estimates, name, 1)
+    sizes, find = [], _estimate.find
 
     def record(labels, *args):
         sizes.append(len(labels))
         return find(labels, *args)
 
-    monkeypatch.setattr(_search, "find", record)
+    monkeypatch.setattr(_estimate, "find", record)
     assert point_estimate(draws).tolist() == full.tolist()
     assert 38 <= sizes[0] <= 40  # two of the points may fall on one draw with weight
 
@@ -342,9 +345,9 @@ def test_the_credible_ball_reaches_its_level_exactly_despite_rounding(n_draws):
 
 def test_the_starts_of_the_search_take_turns():
     draws, n_blocks = _draws.canonical(np.random.default_rng(18).integers(4, size=(9, 20)))
-    search = _search.Search(draws, n_blocks, np.ones(9), "vi", np.random.default_rng(0))
-    starts = list(_search._starts(search, draws[:3], 6))
-    kinds = ["sequential" if s is None else len(set(s)) for s in starts]
+    search = Search(draws, n_blocks, np.ones(9), Objective("vi"), np.random.default_rng(0))
+    starts = list(_estimate._starts(search, draws[:3], 6))
+    kinds = ["sequential" if np.all(s < 0) else len(set(s)) for s in starts]
     central = [len(set(z)) for z in draws[:3]]
     assert kinds[:3:2] == [central[0], 1]
     assert kinds[1:8:4] == ["sequential", "sequential"]

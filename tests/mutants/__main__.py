@@ -33,6 +33,7 @@ from tests.mutants.reconfigure import RECONFIGURE
 from tests.mutants.relational import RELATIONAL
 from tests.mutants.smc import SMC_MUTANTS
 from tests.mutants.split_merge import SPLIT_MERGE
+from tests.mutants.summaries import SUMMARIES
 
 MUTANTS = [
     *MOVES,
@@ -50,6 +51,7 @@ MUTANTS = [
     *RELATIONAL,
     *NETWORKS,
     *DISPLAYS,
+    *SUMMARIES,
 ]
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOMES = {0: "SURVIVED", 1: "caught"}  # by pytest's exit status

@@ -1,0 +1,39 @@
+"""Summaries of draws of a partition, from any program.
+
+`draws` is an array of integer labels, (draws, items) or (chains, draws, items). Only equality of
+labels within a draw matters: they need not be consecutive nor mean the same in two draws.
+
+`point_estimate`            one partition that stands for the draws
+`credible_ball`             how far from it the draws reach, and the partitions on the edge
+`item_uncertainty`          which items are where they are for sure
+`modes`                     the few partitions about which the draws gather, and their masses
+`coclustering`              how often two items are together, and `coclustering_strips` in parts
+`expected_loss`, `binder_loss`, `variation_of_information`, `relabel`
+"""
+
+from bnpcluster.partitions._balls import CredibleBall, credible_ball
+from bnpcluster.partitions._estimates import point_estimate
+from bnpcluster.partitions._losses import (
+    binder_loss,
+    expected_loss,
+    relabel,
+    variation_of_information,
+)
+from bnpcluster.partitions._modes import Mode, modes
+from bnpcluster.partitions._pairs import coclustering, coclustering_strips
+from bnpcluster.partitions._uncertainty import item_uncertainty
+
+__all__ = [
+    "CredibleBall",
+    "Mode",
+    "binder_loss",
+    "coclustering",
+    "coclustering_strips",
+    "credible_ball",
+    "expected_loss",
+    "item_uncertainty",
+    "modes",
+    "point_estimate",
+    "relabel",
+    "variation_of_information",
+]
