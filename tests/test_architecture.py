@@ -29,7 +29,7 @@ RANKS = [
         "_smc_diagnostics",
         "evidence",
     },
-    {"_report"},
+    {"_report", "densities"},
     {"_smc_fit"},
     {"_sampling"},
     {"_mixture"},
