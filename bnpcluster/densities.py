@@ -75,11 +75,6 @@ class Density:
         given: Mapping[int, ArrayLike],
         names: Sequence[str | int],
     ):
-        if not fitted.likelihood.is_gaussian:
-            raise TypeError(
-                "Marginal and conditional densities are there for the Gaussian likelihoods 'niw' "
-                f"and 'nig' alone, not for {type(fitted.likelihood).__name__}."
-            )
         self.columns = [names[j] for j in columns]
         self.given = [names[j] for j in given]
         self._fitted = fitted
@@ -264,6 +259,12 @@ def conditional(
 
 
 def _called(fitted: Fitted, names: Sequence[str] | None) -> Sequence[str | int]:
+    """What the columns are called, if their likelihood can tell them apart."""
+    if not fitted.likelihood.is_gaussian:
+        raise TypeError(
+            "Marginal and conditional densities are there for the Gaussian likelihoods 'niw' and "
+            f"'nig' alone, not for {type(fitted.likelihood).__name__}."
+        )
     return range(fitted.bound.X.shape[1]) if names is None else list(names)
 
 

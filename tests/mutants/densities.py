@@ -1,0 +1,203 @@
+"""Bugs of marginal and conditional densities."""
+
+from __future__ import annotations
+
+from tests.mutants import Mutant
+
+OWN = "test_densities.py::"
+WHOLE = f"{OWN}test_the_marginal_of_all_columns_is_the_predictive_density"
+PRODUCT = f"{OWN}test_marginal_times_conditional_is_the_predictive_density"
+LINE = f"{OWN}test_densities_of_one_column_integrate_to_one_and_to_their_means"
+PLANE = f"{OWN}test_densities_of_two_columns_integrate_to_one_and_to_their_means"
+DRAWS = f"{OWN}test_samples_of_one_column_have_their_density"
+PAIRS = f"{OWN}test_samples_of_two_columns_have_their_density"
+PIECES = f"{OWN}test_rows_and_given_values_are_taken_piece_by_piece"
+WEIGHTS = f"{OWN}test_draws_count_by_weight_and_those_without_any_not_at_all"
+NO_MEAN = f"{OWN}test_there_is_no_mean_with_too_few_degrees_of_freedom"
+REPEAT = f"{OWN}test_samples_repeat_and_come_in_no_order_of_draws"
+BLOCKS = "likelihoods/_blocks.py"
+
+DENSITIES = [
+    Mutant(
+        BLOCKS,
+        "factors of some columns have pivots of any sign",
+        "        upper *= np.sign(np.diagonal(upper, axis1=1, axis2=2))[:, :, None]\n",
+        "",
+        WHOLE,
+    ),
+    Mutant(
+        BLOCKS,
+        "columns keep the factor of the first ones",
+        "self.root[:, columns].swapaxes(1, 2), mode",
+        "self.root[:, : len(columns)].swapaxes(1, 2), mode",
+        WHOLE,
+    ),
+    Mutant(
+        BLOCKS,
+        "degrees of freedom forget the columns",
+        "0.5 * (self.df + d) * np.log1p(spread)",
+        "0.5 * (self.df + self.mean.shape[1]) * np.log1p(spread)",
+        PRODUCT,
+    ),
+    Mutant(
+        BLOCKS,
+        "the mean given columns ignores them",
+        "self.mean[:, a:] + shift, np.nan",
+        "self.mean[:, a:] + 0 * shift, np.nan",
+        LINE,
+    ),
+    Mutant(
+        BLOCKS,
+        "there is a mean without degrees of freedom",
+        "(self.df + a)[:, None] > 1",
+        "(self.df + a)[:, None] > 0",
+        NO_MEAN,
+    ),
+    Mutant(
+        BLOCKS,
+        "given columns add no degrees of freedom to means",
+        "(self.df + a)[:, None] > 1",
+        "self.df[:, None] > 1",
+        NO_MEAN,
+    ),
+    Mutant(
+        BLOCKS,
+        "columns have a mean without degrees of freedom",
+        "np.where(self.df[:, None] > 1, self.mean[:, V",
+        "np.where(self.df[:, None] > 0, self.mean[:, V",
+        NO_MEAN,
+    ),
+    Mutant(
+        BLOCKS,
+        "samples given far values are as sure as others",
+        "size = (1 + spread) * (own.r + 1)",
+        "size = (own.r + 1)",
+        DRAWS,
+    ),
+    Mutant(
+        BLOCKS,
+        "samples forget what given columns add to degrees of freedom",
+        "rng.chisquare(own.df + a)",
+        "rng.chisquare(own.df)",
+        DRAWS,
+    ),
+    Mutant(
+        BLOCKS,
+        "samples take the mean for known",
+        "(own.r + 1) / (own.r * rng",
+        "1 / (rng",
+        DRAWS,
+    ),
+    Mutant(
+        BLOCKS,
+        "columns of a row share their spread",
+        "rng.chisquare(own.df[:, None], mean.shape)",
+        "rng.chisquare(own.df)[:, None]",
+        PAIRS,
+    ),
+    Mutant(
+        BLOCKS,
+        "substitution forgets earlier columns",
+        "        z[..., a] -= (z[..., :a] * root[:, a, :a]).sum(axis=-1)\n",
+        "",
+        WHOLE,
+    ),
+    Mutant(
+        "likelihoods/normal_inverse_wishart.py",
+        "blocks have degrees of freedom for one column",
+        "bound.prior[1] + m - d + 1, mean, root",
+        "bound.prior[1] + m, mean, root",
+        WHOLE,
+    ),
+    Mutant(
+        "likelihoods/_inverse_gamma.py",
+        "the degrees of freedom of columns are their shape",
+        "2.0 * bound.prior[1] + m, bound",
+        "bound.prior[1] + m / 2, bound",
+        WHOLE,
+    ),
+    Mutant(
+        "densities.py",
+        "conditional densities are joint ones",
+        "joint - self._log_density(self._values) - np",
+        "joint - np",
+        PRODUCT,
+    ),
+    Mutant(
+        "densities.py",
+        "densities are in internal units",
+        " - np.log(self._inner.scale).sum()",
+        "",
+        WHOLE,
+    ),
+    Mutant(
+        "densities.py",
+        "given values are not brought to internal units",
+        "self._values = self._outer.inside(np.atleast_2d(values))",
+        "self._values = np.atleast_2d(values)",
+        PRODUCT,
+    ),
+    Mutant(
+        "densities.py",
+        "draws all weigh the same",
+        "np.log(self._weights[r]) + fitted",
+        "np.log(1 / len(draws)) + fitted",
+        WEIGHTS,
+    ),
+    Mutant(
+        "densities.py",
+        "draws count in a mean whatever the given values say",
+        "mean += np.exp(own - total)[:, None] * step",
+        "mean += step * self._weights[0]",
+        LINE,
+    ),
+    Mutant(
+        "densities.py",
+        "blocks count in a mean whatever the given values say",
+        "share = np.exp(level - own[:, None])",
+        "share = np.full(level.shape, 1 / level.shape[1])",
+        LINE,
+    ),
+    Mutant(
+        "densities.py",
+        "draws are chosen whatever the given values say",
+        "counts = rng.multinomial(n, (chance / chance.sum(axis=0)).T)",
+        "counts = rng.multinomial(n, np.full(chance.T.shape, 1 / len(chance)))",
+        DRAWS,
+    ),
+    Mutant(
+        "densities.py",
+        "blocks are chosen evenly",
+        "reached = np.exp(level - level.max(axis=1, keepdims=True))",
+        "reached = np.exp(0 * level)",
+        DRAWS,
+    ),
+    Mutant(
+        "densities.py",
+        "samples stand in the order of draws",
+        "mixed = rng.permutation(n * len(V))",
+        "mixed = np.arange(n * len(V))",
+        REPEAT,
+    ),
+    Mutant(
+        "densities.py",
+        "samples go to other rows",
+        "order = mixed[np.argsort(np.concatenate(which)[mixed], kind",
+        "order = mixed[np.argsort(np.concatenate(which), kind",
+        PIECES,
+    ),
+    Mutant(
+        "densities.py",
+        "the last rows of a piece have no density",
+        "part = slice(start, start + size)\n            for",
+        "part = slice(start, start + size - 1)\n            for",
+        PIECES,
+    ),
+    Mutant(
+        "densities.py",
+        "given and wanted columns change places",
+        "self._order = [*given, *columns]",
+        "self._order = [*columns, *given]",
+        f"{PRODUCT} {PLANE}",
+    ),
+]
