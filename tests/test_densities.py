@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2, kstest
+from scipy.stats import chi2, kstest, spearmanr
 
 from bnpcluster import DPMixture, densities
 from bnpcluster.densities import conditional, marginal
 from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.posterior import Posterior
-from bnpcluster.prediction import predict, sample
+from bnpcluster.prediction import Fitted, predict, sample, urn_weights
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from tests.test_prediction import exactly_fitted
 
@@ -119,10 +119,10 @@ def test_samples_of_one_column_have_their_density(name, d):
     fitted, X = exact(name, d)
     points, weights = line(X, 0)
     laws, given = [marginal(fitted, 0, None)], {}
-    draws = [laws[0].sample(3000, random_state=0)]
+    draws = [laws[0].sample(20_000, random_state=0)]
     if d > 1:
         given = {j: np.array([X[0, j], X[4, j] + 1.0]) for j in range(1, d)}
-        draws += [*conditional(fitted, given, None, None).sample(3000, random_state=0)]
+        draws += [*conditional(fitted, given, None, None).sample(20_000, random_state=0)]
         laws += [conditional(fitted, {j: v[i] for j, v in given.items()}, 0, None) for i in (0, 1)]
     for law, rows in zip(laws, draws, strict=True):
         mass = weights * np.exp(law.score_samples(points))
@@ -150,6 +150,17 @@ def test_samples_of_two_columns_have_their_density(name):
         assert expected.min() > 5
         statistic = ((counts - expected) ** 2 / expected).sum()
         assert chi2.sf(statistic, 24) > 1e-3
+
+
+@pytest.mark.parametrize(("name", "alone"), [("niw", False), ("nig", True)])
+def test_columns_of_a_block_share_their_spread_only_with_a_full_covariance(name, alone):
+    X = np.random.default_rng(0).normal(size=(3, 2))
+    likelihood, prior = GAUSSIAN[name](), DirichletProcess(1e-9)
+    one = Posterior(np.zeros((1, 1, 3), int))
+    fitted = Fitted(likelihood, likelihood.bind(X), one, urn_weights(prior, one), np.zeros(3, int))
+    draws = marginal(fitted, [0, 1], None).sample(4000, random_state=0)
+    size = np.abs(draws - np.median(draws, axis=0))
+    assert (spearmanr(*size.T).pvalue > 1e-3) == alone
 
 
 def test_samples_of_all_columns_are_those_of_the_mixture():

@@ -131,6 +131,7 @@ def test_chains_that_all_hold_one_answer_are_not_assessable():
     assert all(not row["assessable"] for row in found.table.values())
     assert all(math.isnan(row["rhat"]) for row in found.table.values())
     assert "one and the same answer" in found.verdict
+    assert "init='auto'" in found.verdict
     assert "n_chains=4" in diagnose(stuck_posterior([[0, 0, 1]])).verdict
 
 
@@ -243,7 +244,9 @@ def test_text_and_html_show_every_scalar_and_sum_up_the_pairs():
     assert lines[-1] == found.verdict
     assert len({len(line) for line in lines[:-1]}) == 1
     assert f"{found.table['n_clusters']['rhat']:.3f}" in text
-    assert next(line for line in lines if line.startswith("fixed")).split() == ["fixed", *"----"]
+    fixed = next(line for line in lines if line.startswith("fixed"))
+    assert fixed.split() == ["fixed", "not", "assessable"]
+    assert "<td>fixed</td><td colspan='4'>not assessable</td>" in page
     assert "worst of 10 pairs" in text and "pair_0_1" not in text
     assert "<td>a&lt;b</td>" in page and found.verdict in page
 
@@ -251,3 +254,9 @@ def test_text_and_html_show_every_scalar_and_sum_up_the_pairs():
 def test_arviz_stats_is_imported_only_when_it_is_needed():
     code = "import sys, bnpcluster.diagnostics; sys.exit('arviz_stats' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_verdict_advises_another_sampler():
+    apart = stuck_posterior([[0, 0, 0, 0], [0, 0, 1, 1]])
+    assert diagnose(apart).verdict.endswith("continue_fit(n_draws), or try another sampler.")
+    assert diagnose(apart, other="pgsm").verdict.endswith("or try sampler='pgsm'.")

@@ -10,9 +10,8 @@ PRODUCT = f"{OWN}test_marginal_times_conditional_is_the_predictive_density"
 LINE = f"{OWN}test_densities_of_one_column_integrate_to_one_and_to_their_means"
 PLANE = f"{OWN}test_densities_of_two_columns_integrate_to_one_and_to_their_means"
 DRAWS = f"{OWN}test_samples_of_one_column_have_their_density"
-PAIRS = f"{OWN}test_samples_of_two_columns_have_their_density"
+SPREAD = f"{OWN}test_columns_of_a_block_share_their_spread_only_with_a_full_covariance"
 PIECES = f"{OWN}test_rows_and_given_values_are_taken_piece_by_piece"
-WEIGHTS = f"{OWN}test_draws_count_by_weight_and_those_without_any_not_at_all"
 NO_MEAN = f"{OWN}test_there_is_no_mean_with_too_few_degrees_of_freedom"
 REPEAT = f"{OWN}test_samples_repeat_and_come_in_no_order_of_draws"
 BLOCKS = "likelihoods/_blocks.py"
@@ -93,7 +92,7 @@ DENSITIES = [
         "columns of a row share their spread",
         "rng.chisquare(own.df[:, None], mean.shape)",
         "rng.chisquare(own.df)[:, None]",
-        PAIRS,
+        SPREAD,
     ),
     Mutant(
         BLOCKS,
@@ -142,7 +141,7 @@ DENSITIES = [
         "draws all weigh the same",
         "np.log(self._weights[r]) + fitted",
         "np.log(1 / len(draws)) + fitted",
-        WEIGHTS,
+        WHOLE,
     ),
     Mutant(
         "densities.py",
