@@ -1,4 +1,4 @@
-"""Bugs of marginal and conditional densities."""
+"""Bugs of marginal and conditional densities, and of what verdicts advise."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ PIECES = f"{OWN}test_rows_and_given_values_are_taken_piece_by_piece"
 NO_MEAN = f"{OWN}test_there_is_no_mean_with_too_few_degrees_of_freedom"
 REPEAT = f"{OWN}test_samples_repeat_and_come_in_no_order_of_draws"
 BLOCKS = "likelihoods/_blocks.py"
+DIAGNOSTICS = "test_diagnostics.py::"
+NETWORK = f"{DIAGNOSTICS}test_a_network_is_advised_a_sampler_that_serves_networks"
+PARTICLES = f"{DIAGNOSTICS}test_particles_are_advised_what_their_sampler_has"
 
 DENSITIES = [
     Mutant(
@@ -198,5 +201,47 @@ DENSITIES = [
         "self._order = [*given, *columns]",
         "self._order = [*columns, *given]",
         f"{PRODUCT} {PLANE}",
+    ),
+    Mutant(
+        "_sampling.py",
+        "the sampler in use is advised",
+        "for name in OTHERS if SAMPLERS[name] is not type(self._sampler)]",
+        "for name in OTHERS]",
+        f"{DIAGNOSTICS}test_a_mixture_is_advised_a_sampler_it_does_not_use {NETWORK}",
+    ),
+    Mutant(
+        "_sampling.py",
+        "a sampler is advised that does not serve the model",
+        "for name in others if serves(SAMPLERS[name], self._bound)",
+        "for name in others",
+        NETWORK,
+    ),
+    Mutant(
+        "_sampling.py",
+        "verdicts advise no sampler by name",
+        "diagnose(self.posterior_, other=self._other())",
+        "diagnose(self.posterior_)",
+        f"{DIAGNOSTICS}test_a_mixture_is_advised_a_sampler_it_does_not_use",
+    ),
+    Mutant(
+        "samplers/annealed_smc.py",
+        "annealed particles are advised what their path has not",
+        """'n_moves' if self.path == 'temperature' else 'block_size'""",
+        """'n_moves' if self.path == 'items' else 'block_size'""",
+        PARTICLES,
+    ),
+    Mutant(
+        "_smc_fit.py",
+        "runs that disagree hear of no sampler",
+        "posterior.weights, origins, model._sampler.remedy",
+        "posterior.weights, origins",
+        "test_smc_fit.py::test_runs_that_disagree_are_reported",
+    ),
+    Mutant(
+        "diagnostics.py",
+        "what is not assessable is a dash",
+        'else [name, "not assessable"]',
+        'else [name, "-"]',
+        f"{DIAGNOSTICS}test_text_and_html_show_every_scalar_and_sum_up_the_pairs",
     ),
 ]
