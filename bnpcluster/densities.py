@@ -21,10 +21,12 @@ from sklearn.utils import check_array
 from bnpcluster import _resolve
 from bnpcluster.likelihoods._blocks import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods._scale import Units
-from bnpcluster.prediction import Fitted, fill, room
+from bnpcluster.prediction import Fitted, fill, prior_of, room
+from bnpcluster.priors import Prior
 
 __all__ = ["Density"]
 
+Blocks = WishartBlocks | ColumnBlocks
 CELLS = 1 << 22  # numbers in one array, of rows, blocks and columns or of draws and rows
 
 
@@ -178,20 +180,16 @@ class Density:
 
     def _weighed(
         self, V: NDArray[np.float64], draws: NDArray
-    ) -> Iterator[tuple[NDArray[np.float64], WishartBlocks | ColumnBlocks]]:
+    ) -> Iterator[tuple[NDArray[np.float64], Blocks]]:
         """Draw by draw: log weights of its blocks given the leading columns, and their laws.
 
         The weights of row i add up, over draws and blocks, to the density of row i of `V`.
         """
-        fitted = self._fitted
-        bound, partition = room(fitted)
-        labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
-        for r in draws:
-            fill(bound, partition, labels[r], fitted.log_urn[r])
-            slots = np.flatnonzero(fitted.log_urn[r] > -np.inf)
-            laws = fitted.likelihood.blocks(bound, slots).among(self._order)
-            log_prior = np.log(self._weights[r]) + fitted.log_urn[r, slots]
-            yield log_prior + laws.log_density(V), laws
+        for r, laws in _blocks(self._fitted, draws):
+            log_urn = self._fitted.log_urn[r]
+            log_prior = np.log(self._weights[r]) + log_urn[log_urn > -np.inf]
+            ordered = laws.among(self._order)
+            yield log_prior + ordered.log_density(V), ordered
 
     def _log_density(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log density of the leading columns, in internal units."""
@@ -233,6 +231,41 @@ class Density:
         mixed = rng.permutation(n * len(V))
         order = mixed[np.argsort(np.concatenate(which)[mixed], kind="stable")]
         return np.concatenate(found)[order].reshape(len(V), n, -1)
+
+
+def _blocks(fitted: Fitted, draws: NDArray) -> Iterator[tuple[int, Blocks]]:
+    """Some draws, and what the blocks of each say of a new row; last those of a block not yet seen.
+
+    That one is missing where the prior allows no further block.
+    """
+    bound, partition = room(fitted)
+    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
+    for r in draws:
+        fill(bound, partition, labels[r], fitted.log_urn[r])
+        slots = np.flatnonzero(fitted.log_urn[r] > -np.inf)
+        yield r, fitted.likelihood.blocks(bound, slots)
+
+
+def random_log_densities(
+    fitted: Fitted, prior: Prior, X: NDArray[np.float64], draws: NDArray, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Log density of the rows of `X` under a random density for each of some draws, draws as rows.
+
+    The weight, mean and covariance of every block are drawn from their posterior given the draw of
+    the partition. What is in no block enters by its prior predictive density.
+    """
+    unit = Units(fitted.bound.centre, fitted.bound.unit)
+    V, labels = unit.inside(X), fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
+    result = np.empty((len(draws), len(X)))
+    for row, (r, laws) in zip(result, _blocks(fitted, draws), strict=True):
+        at = prior_of(prior, fitted.posterior, r)
+        weights = at.draw_weights(np.bincount(labels[r]), rng)[: len(laws.r)]
+        logs = laws.log_density_drawn(V, rng)
+        if len(laws.r) > labels[r].max() + 1:
+            logs[:, -1] = laws.at(np.array([-1])).log_density(V)[:, 0]
+        with np.errstate(divide="ignore"):  # a weight that underflows
+            row[:] = np.logaddexp.reduce(np.log(weights) + logs, axis=1)
+    return result - np.log(unit.scale).sum()
 
 
 def marginal(fitted: Fitted, columns: Any, names: Sequence[str] | None) -> Density:

@@ -58,14 +58,17 @@ def urn_weights(prior: Prior, posterior: Posterior) -> np.ndarray:
 
     Row by row: of the blocks, then of a new one, then -inf up to the largest number of blocks.
     """
-    traces = {name: posterior.traces[name].ravel() for name in prior.sampled}
     labels = posterior.labels.reshape(-1, posterior.n_items)
     log_urn = np.full((len(labels), int(posterior.n_clusters.max()) + 1), -np.inf)
     for r, row in enumerate(labels):
-        at = prior.at(**{name: float(trace[r]) for name, trace in traces.items()})
-        weights = at.predictive(np.bincount(row))
+        weights = prior_of(prior, posterior, r).predictive(np.bincount(row))
         log_urn[r, : len(weights)] = weights
     return log_urn
+
+
+def prior_of(prior: Prior, posterior: Posterior, r: int) -> Prior:
+    """The prior with the parameters of draw `r`."""
+    return prior.at(**{name: float(posterior.traces[name].ravel()[r]) for name in prior.sampled})
 
 
 def predict(fitted: Fitted, X: np.ndarray) -> Prediction:

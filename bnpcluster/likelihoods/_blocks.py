@@ -25,6 +25,10 @@ class WishartBlocks(NamedTuple):
     mean: NDArray[np.float64]  # (blocks, D)
     root: NDArray[np.float64]  # (blocks, D, D)
 
+    def at(self, which: NDArray) -> WishartBlocks:
+        """Some of the blocks."""
+        return WishartBlocks(*(array[which] for array in self))
+
     def among(self, columns: list[int]) -> WishartBlocks:
         """The laws of some of the columns, in their order."""
         upper = np.linalg.qr(self.root[:, columns].swapaxes(1, 2), mode="r")
@@ -39,6 +43,19 @@ class WishartBlocks(NamedTuple):
         const = _log_student(self.r, self.df, d) - np.log(pivots).sum(axis=1)
         return const - 0.5 * (self.df + d) * np.log1p(spread)
 
+    def log_density_drawn(
+        self, V: NDArray[np.float64], rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Log normal density at the rows of `V`, at a mean and covariance drawn for every block."""
+        n_blocks, d = self.mean.shape
+        # covariance^-1 = (G root^-1)' (G root^-1), where by Bartlett G'G is a Wishart matrix.
+        G = np.tril(rng.standard_normal((n_blocks, d, d)), -1)
+        G += np.sqrt(rng.chisquare(self.df[:, None] + np.arange(d)))[:, :, None] * np.eye(d)
+        shift = rng.standard_normal((n_blocks, d)) / np.sqrt(self.r)[:, None]
+        z = (G * whitened(V[:, None], self)[..., None, :]).sum(axis=-1) - shift
+        pivots = np.diagonal(G, axis1=1, axis2=2) / np.diagonal(self.root, axis1=1, axis2=2)
+        return _log_normal(z, pivots)
+
     def mean_given(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean of the other columns given the leading ones, (rows, blocks, columns)."""
         a = V.shape[1]
@@ -49,7 +66,7 @@ class WishartBlocks(NamedTuple):
         self, V: NDArray[np.float64], blocks: NDArray, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """The other columns given the leading ones, one draw from block `blocks[i]` for row i."""
-        own = WishartBlocks(*(array[blocks] for array in self))
+        own = self.at(blocks)
         a, z = V.shape[1], whitened(V, own)
         spread = (z**2).sum(axis=-1) * own.r / (own.r + 1)
         # By its own scale of the covariance and what the given columns say of it.
@@ -67,6 +84,10 @@ class ColumnBlocks(NamedTuple):
     mean: NDArray[np.float64]  # (blocks, D)
     root: NDArray[np.float64]  # (blocks, D)
 
+    def at(self, which: NDArray) -> ColumnBlocks:
+        """Some of the blocks."""
+        return ColumnBlocks(*(array[which] for array in self))
+
     def among(self, columns: list[int]) -> ColumnBlocks:
         """The laws of some of the columns, in their order."""
         return self._replace(mean=self.mean[:, columns], root=self.root[:, columns])
@@ -79,6 +100,14 @@ class ColumnBlocks(NamedTuple):
         const = d * _log_student(self.r, self.df, 1) - np.log(self.root[:, :d]).sum(axis=1)
         return const - 0.5 * (self.df + 1) * logs
 
+    def log_density_drawn(
+        self, V: NDArray[np.float64], rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Log normal density at the rows of `V`, at means and variances drawn for every block."""
+        G = np.sqrt(rng.chisquare(self.df[:, None], self.mean.shape))
+        shift = rng.standard_normal(G.shape) / np.sqrt(self.r)[:, None]
+        return _log_normal(G * (V[:, None] - self.mean) / self.root - shift, G / self.root)
+
     def mean_given(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean of the other columns, which does not depend on the leading ones within a block."""
         mean = np.where(self.df[:, None] > 1, self.mean[:, V.shape[1] :], np.nan)
@@ -88,7 +117,7 @@ class ColumnBlocks(NamedTuple):
         self, V: NDArray[np.float64], blocks: NDArray, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """The other columns given the leading ones, one draw from block `blocks[i]` for row i."""
-        own = ColumnBlocks(*(array[blocks] for array in self))
+        own = self.at(blocks)
         mean, root = own.mean[:, V.shape[1] :], own.root[:, V.shape[1] :]
         size = ((own.r + 1) / own.r)[:, None] / rng.chisquare(own.df[:, None], mean.shape)
         return mean + root * np.sqrt(size) * rng.standard_normal(mean.shape)
@@ -102,6 +131,12 @@ def whitened(V: NDArray[np.float64], blocks: WishartBlocks) -> NDArray[np.float6
         z[..., a] -= (z[..., :a] * root[:, a, :a]).sum(axis=-1)
         z[..., a] /= root[:, a, a]
     return z
+
+
+def _log_normal(z: NDArray, pivots: NDArray) -> NDArray[np.float64]:
+    """Log normal density of standardised rows; the pivots are those of the standardisation."""
+    const = np.log(pivots).sum(axis=1) - 0.5 * pivots.shape[1] * np.log(2 * np.pi)
+    return const - 0.5 * (z**2).sum(axis=-1)
 
 
 def _log_student(r: NDArray, df: NDArray, d: int) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Bugs of marginal and conditional densities, and of what verdicts advise."""
+"""Bugs of marginal, conditional and random densities, and of what verdicts advise."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ PIECES = f"{OWN}test_rows_and_given_values_are_taken_piece_by_piece"
 NO_MEAN = f"{OWN}test_there_is_no_mean_with_too_few_degrees_of_freedom"
 REPEAT = f"{OWN}test_samples_repeat_and_come_in_no_order_of_draws"
 BLOCKS = "likelihoods/_blocks.py"
+RANDOM = "test_random_densities.py::"
+REVEALED = f"{RANDOM}test_drawn_parameters_have_the_law_that_two_new_rows_reveal"
+URN = f"{RANDOM}test_drawn_weights_have_the_moments_of_the_urn"
+AVERAGE = f"{RANDOM}test_random_densities_average_to_those_of_their_draw"
+PICTURES = "test_plotting.py::"
 DIAGNOSTICS = "test_diagnostics.py::"
 NETWORK = f"{DIAGNOSTICS}test_a_network_is_advised_a_sampler_that_serves_networks"
 PARTICLES = f"{DIAGNOSTICS}test_particles_are_advised_what_their_sampler_has"
@@ -243,5 +248,103 @@ DENSITIES = [
         'else [name, "not assessable"]',
         'else [name, "-"]',
         f"{DIAGNOSTICS}test_text_and_html_show_every_scalar_and_sum_up_the_pairs",
+    ),
+    Mutant(
+        BLOCKS,
+        "all pivots of a covariance have the same degrees of freedom",
+        "self.df[:, None] + np.arange(d)",
+        "self.df[:, None] + np.zeros(d)",
+        REVEALED,
+    ),
+    Mutant(
+        BLOCKS,
+        "pivots of a covariance come in the wrong order",
+        "self.df[:, None] + np.arange(d)",
+        "self.df[:, None] + np.arange(d)[::-1]",
+        REVEALED,
+    ),
+    Mutant(
+        BLOCKS,
+        "covariances are drawn as diagonal as their mean",
+        "G = np.tril(rng.standard_normal((n_blocks, d, d)), -1)",
+        "G = np.zeros((n_blocks, d, d))",
+        REVEALED,
+    ),
+    Mutant(
+        BLOCKS,
+        "the mean of columns is taken for known",
+        "G * (V[:, None] - self.mean) / self.root - shift",
+        "G * (V[:, None] - self.mean) / self.root",
+        REVEALED,
+    ),
+    Mutant(
+        BLOCKS,
+        "a drawn mean is as wide as a row",
+        "shift = rng.standard_normal((n_blocks, d)) / np.sqrt(self.r)[:, None]",
+        "shift = rng.standard_normal((n_blocks, d))",
+        REVEALED,
+    ),
+    Mutant(
+        BLOCKS,
+        "drawn densities have the determinant of the mean",
+        "pivots = np.diagonal(G, axis1=1, axis2=2) / np.diagonal",
+        "pivots = 1 / np.diagonal",
+        REVEALED,
+    ),
+    Mutant(
+        "priors/base.py",
+        "weights of blocks forget the discount",
+        "rng.gamma(sizes - self.sigma_now)",
+        "rng.gamma(sizes)",
+        URN,
+    ),
+    Mutant(
+        "priors/base.py",
+        "the weight of other clusters does not vary",
+        "others = rng.beta(max(total * new, TINY), total * (1.0 - new))",
+        "others = new",
+        URN,
+    ),
+    Mutant(
+        "priors/base.py",
+        "the weight of other clusters varies as before the data",
+        "others = rng.beta(max(total * new, TINY), total * (1.0 - new))",
+        "others = rng.beta(new, 1.0 - new)",
+        URN,
+    ),
+    Mutant(
+        "densities.py",
+        "random densities all have the parameters of the prior's values",
+        "at = prior_of(prior, fitted.posterior, r)",
+        "at = prior",
+        f"{RANDOM}test_random_weights_have_the_parameters_of_their_draw",
+    ),
+    Mutant(
+        "densities.py",
+        "other clusters are drawn from the prior, as a single one",
+        "            logs[:, -1] = laws.at(np.array([-1])).log_density(V)[:, 0]\n",
+        "            pass\n",
+        f"{RANDOM}test_rows_of_other_clusters_enter_by_their_mean",
+    ),
+    Mutant(
+        "densities.py",
+        "random densities are in internal units",
+        "return result - np.log(unit.scale).sum()",
+        "return result",
+        AVERAGE,
+    ),
+    Mutant(
+        "plotting/density.py",
+        "posterior bands are those of draws",
+        'if bands == "draws":\n        return lambda',
+        "if True:\n        return lambda",
+        f"{PICTURES}test_posterior_bands_are_wider_than_those_of_draws_and_repeat",
+    ),
+    Mutant(
+        "plotting/density.py",
+        "every piece of the points has parameters of its own",
+        "np.random.default_rng(seed)\n",
+        "np.random.default_rng(seed.spawn(1)[0])\n",
+        f"{PICTURES}test_bands_are_computed_piece_by_piece",
     ),
 ]
