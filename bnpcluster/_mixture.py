@@ -9,8 +9,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bnpcluster import _resolve, _smc_fit
+from bnpcluster import _resolve, _smc_fit, densities
 from bnpcluster._sampling import Sampled
+from bnpcluster.densities import Density
 from bnpcluster.likelihoods import LIKELIHOODS, Likelihood
 from bnpcluster.prediction import Fitted, Prediction, predict, sample, urn_weights
 from bnpcluster.samplers import SAMPLERS, ParticleSampler
@@ -213,3 +214,39 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         """
         rng = np.random.default_rng(_resolve.seed_sequence(random_state))
         return sample(self._fitted(), _resolve.count("n", n, 1), rng)
+
+    def marginal(self, columns: Any) -> Density:
+        """The posterior predictive density of some columns; for Gaussian likelihoods.
+
+        Parameters
+        ----------
+        columns : int, str or list of them
+            Numbers or names of columns.
+
+        Returns
+        -------
+        density : Density
+            With `score_samples`, `score`, `mean` and `sample`.
+        """
+        return densities.marginal(self._fitted(), columns, self._names())
+
+    def conditional(self, given: dict, columns: Any = None) -> Density:
+        """The density of columns of new rows given values of others; for Gaussian likelihoods.
+
+        Parameters
+        ----------
+        given : dict
+            From the number or name of a column to its value, or to an array of values, one per row:
+            then the mean of the density is a regression, one prediction per row.
+        columns : int, str or list of them, optional
+            The columns wanted; by default all that are not given.
+
+        Returns
+        -------
+        density : Density
+            With `score_samples`, `score`, `mean` and `sample`.
+        """
+        return densities.conditional(self._fitted(), given, columns, self._names())
+
+    def _names(self) -> Any:
+        return getattr(self, "feature_names_in_", None)

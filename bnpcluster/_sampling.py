@@ -33,11 +33,12 @@ from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import LazyCoclustering, Posterior
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import SAMPLERS, ParticleSampler, Sampler
-from bnpcluster.samplers.base import check_operations
+from bnpcluster.samplers.base import check_operations, serves
 
 ROUNDS = 20  # how often chains meet in a fit, for interrupts and checkpoints
 SHOWN_ROUNDS = 200  # the same where progress is shown
 NOT_IDENTITY = ("n_jobs", "verbose", "checkpoint", "max_time", "warm_start", "point_estimate")
+OTHERS = ("split_merge", "pgsm", "arm", "sams")  # samplers worth a try, the best first
 ESTIMATES = ("vi", "binder", "map")
 
 
@@ -215,6 +216,11 @@ class Sampled(ClusterMixin, BaseEstimator):
             )
         return chains, interrupted
 
+    def _other(self) -> str:
+        """The name of a sampler to try where this one does not do, if there is one."""
+        others = [name for name in OTHERS if SAMPLERS[name] is not type(self._sampler)]
+        return next((name for name in others if serves(SAMPLERS[name], self._bound)), "")
+
     def _finish(
         self,
         chains: list[Chain],
@@ -229,7 +235,7 @@ class Sampled(ClusterMixin, BaseEstimator):
             self.__dict__.pop(name, None)
         self.n_iter_ = max(chain.iteration for chain in chains)
         self.sampler_stats_ = stats(chains)
-        self.diagnostics_ = diagnose(self.posterior_)
+        self.diagnostics_ = diagnose(self.posterior_, other=self._other())
         return self._summarise(interrupted)
 
     def _summarise(self, interrupted: bool) -> Any:

@@ -67,9 +67,16 @@ class RunDiagnostics:
 
 
 def diagnose_runs(
-    log_evidences: NDArray, log_evidence: float, weights: NDArray, origins: NDArray
+    log_evidences: NDArray,
+    log_evidence: float,
+    weights: NDArray,
+    origins: NDArray,
+    remedy: str = "raise n_particles",
 ) -> RunDiagnostics:
-    """Diagnostics of runs with these evidences, weights (runs x particles) and first ancestors."""
+    """Diagnostics of runs with these evidences, weights (runs x particles) and first ancestors.
+
+    `remedy` is what the verdict advises where they disagree.
+    """
     table = {
         f"run {r + 1}": _row(z, w, o)
         for r, (z, w, o) in enumerate(zip(log_evidences, weights, origins, strict=True))
@@ -78,7 +85,7 @@ def diagnose_runs(
     everyone = (origins + n * np.arange(n_runs)[:, None]).ravel()
     if n_runs > 1:
         table["all runs"] = _row(log_evidence, weights.ravel(), everyone)
-    converged, verdict = _judge(log_evidences, list(table.values())[-1])
+    converged, verdict = _judge(log_evidences, list(table.values())[-1], remedy)
     return RunDiagnostics(table, converged, verdict)
 
 
@@ -94,7 +101,7 @@ def _row(log_evidence: float, weights: NDArray, origins: NDArray) -> dict[str, f
     }
 
 
-def _judge(log_evidences: NDArray, row: dict[str, float]) -> tuple[bool | None, str]:
+def _judge(log_evidences: NDArray, row: dict[str, float], remedy: str) -> tuple[bool | None, str]:
     """Converged or not, and the sentence that says so."""
     worth = f"the particles are worth {row['ess']:.0f} draws, from {row['lines']:.1f} lines"
     if len(log_evidences) == 1:
@@ -103,8 +110,7 @@ def _judge(log_evidences: NDArray, row: dict[str, float]) -> tuple[bool | None, 
     if not spread <= SPREAD_LIMIT:
         return False, (
             f"The runs disagree on the evidence (standard deviation of its log {spread:.2f}, "
-            f"should be at most {SPREAD_LIMIT:g}): raise n_particles, or use a sampler with moves, "
-            "such as AnnealedSMC."
+            f"should be at most {SPREAD_LIMIT:g}): {remedy}."
         )
     if not row["ess"] >= ESS_WANTED:
         more = math.ceil(ESS_WANTED / row["ess"])

@@ -120,7 +120,9 @@ def _finish(
     model._log_urn = urn_weights(model._fitted_prior, posterior)
     model.sampler_stats_ = _stats(runs)
     model.n_iter_ = 1
-    model.diagnostics_ = diagnose_runs(log_z, model.log_evidence_, posterior.weights, origins)
+    model.diagnostics_ = diagnose_runs(
+        log_z, model.log_evidence_, posterior.weights, origins, model._sampler.remedy
+    )
     for run in runs:  # the posterior has them
         run.labels = run.labels[:, :0].copy()
     model._runs = runs

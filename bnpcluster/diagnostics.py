@@ -70,7 +70,7 @@ class Diagnostics:
         head, rows = _cells(self.table)
         width = max((len(name) for name, *_ in rows), default=0)
         lines = [
-            f"{name:<{width}}" + "".join(f"{cell:>10}" for cell in cells)
+            f"{name:<{width}}" + "".join(f"{cell:>{40 // len(cells)}}" for cell in cells)
             for name, *cells in [head, *rows]
         ]
         return "\n".join([*lines, self.verdict])
@@ -79,15 +79,20 @@ class Diagnostics:
         head, rows = _cells(self.table)
         top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in rows
+            f"<tr><td>{html.escape(name)}</td>"
+            + "".join(f"<td colspan='{4 // len(cells)}'>{cell}</td>" for cell in cells)
+            + "</tr>"
+            for name, *cells in rows
         )
         verdict = html.escape(self.verdict)
         return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table><p>{verdict}</p>"
 
 
 def _cells(table: dict[str, Row]) -> tuple[list[str], list[list[str]]]:
-    """The table as text: pairs of items are summed up by the worst of them."""
+    """The table as text: pairs of items are summed up by the worst of them.
+
+    Head and rows; a row is a name and four numbers, or "not assessable" in their place.
+    """
     pairs = {name: row for name, row in table.items() if name.startswith("pair_")}
     shown = {name: row for name, row in table.items() if name not in pairs}
     assessable = [row for row in pairs.values() if row["assessable"]]
@@ -96,7 +101,9 @@ def _cells(table: dict[str, Row]) -> tuple[list[str], list[list[str]]]:
         shown[f"worst of {len(pairs)} pairs of items"] = worst
     formats = {"rhat": ".3f", "ess_bulk": ".0f", "ess_tail": ".0f", "tau": ".1f"}
     rows = [
-        [name, *(format(row[k], f) if row["assessable"] else "-" for k, f in formats.items())]
+        [name, *(format(row[k], f) for k, f in formats.items())]
+        if row["assessable"]
+        else [name, "not assessable"]
         for name, row in shown.items()
     ]
     return ["", "R-hat", "ESS bulk", "ESS tail", "autocorr"], rows
@@ -254,10 +261,10 @@ def _assess(quantities: dict[str, NDArray]) -> dict[str, Row]:
         enough = x.shape[1] >= (4 if x.shape[0] > 1 else 8)
         varies = enough and bool(np.all(np.isfinite(x))) and _varies(x)
         stuck = varies and bool(np.all(np.ptp(x, axis=1) == 0))
-        table[name] = _row(assessable=False)
+        table[name] = _row()
         if stuck:
             n_chains = float(len(x))
-            table[name] = _row(math.inf, n_chains, n_chains, math.inf, assessable=True)
+            table[name] = _row(math.inf, n_chains, n_chains, math.inf)
         elif varies:
             varying[name] = x
     if varying:
@@ -271,7 +278,7 @@ def _assess(quantities: dict[str, NDArray]) -> dict[str, Row]:
             values = float(rhat[q]), float(bulk[q]), float(tail[q]), autocorrelation_time(x)
             # Where only the middle draw varies, the halves of the chains are constant.
             if not math.isnan(values[0]):
-                table[name] = _row(*values, assessable=True)
+                table[name] = _row(*values)
     return table
 
 
@@ -284,21 +291,11 @@ def _varies(x: NDArray) -> bool:
     return bool(np.any(np.mean(x != values[np.argmax(counts)], axis=1) > RARELY))
 
 
-def _row(
-    rhat: float = math.nan,
-    ess_bulk: float = math.nan,
-    ess_tail: float = math.nan,
-    tau: float = math.nan,
-    *,
-    assessable: bool,
-) -> Row:
-    return {
-        "rhat": rhat,
-        "ess_bulk": ess_bulk,
-        "ess_tail": ess_tail,
-        "tau": tau,
-        "assessable": assessable,
-    }
+def _row(*values: float) -> Row:
+    """The four numbers of a quantity; without any, it is not assessable."""
+    names = ("rhat", "ess_bulk", "ess_tail", "tau")
+    numbers = dict(zip(names, values or (math.nan,) * len(names), strict=True))
+    return {**numbers, "assessable": bool(values)}
 
 
 def _describe(name: str) -> str:
@@ -315,7 +312,7 @@ def _describe(name: str) -> str:
     return words.get(name, name)
 
 
-def _judge(table: dict[str, Row], posterior: Posterior) -> tuple[bool | None, str]:
+def _judge(table: dict[str, Row], posterior: Posterior, another: str) -> tuple[bool | None, str]:
     """Converged or not, and the sentence that says so."""
     population = posterior.weights.min() < posterior.weights.max()
     longer = "raise n_particles" if population else "run longer with continue_fit(n_draws)"
@@ -328,10 +325,9 @@ def _judge(table: dict[str, Row], posterior: Posterior) -> tuple[bool | None, st
     ess = rows[fewest]["ess_bulk"]
     if not rhat < RHAT_LIMIT:
         who = "The chains disagree" if posterior.n_chains > 1 else "The halves of the chain differ"
-        other = "use another sampler" if population else "use more moves or another sampler"
         return False, (
             f"{who} on {_describe(worst)} (R-hat {rhat:.3f}, should be below {RHAT_LIMIT}): "
-            f"{longer}, or {other}."
+            f"{longer}, or try {another}."
         )
     if not ess >= ESS_WANTED:
         more = math.ceil(posterior.n_draws * (ESS_WANTED / max(ess, 1.0) - 1))
@@ -349,12 +345,13 @@ def _nothing_to_assess(posterior: Posterior, longer: str) -> str:
     if posterior.n_draws < needed:
         return f"Too few draws to assess ({needed} per chain are needed): {longer}."
     if posterior.n_chains > 1:
-        return "Hardly anything varies over the draws: all chains hold one and the same answer."
+        same = "all chains hold one and the same answer, to be trusted if they began apart"
+        return f"Hardly anything varies over the draws: {same} (init='auto')."
     return "Hardly anything varies over the only chain: compare it with others, n_chains=4."
 
 
 def diagnose(
-    posterior: Posterior, *, pairs: Sequence[tuple[int, int]] | None = None
+    posterior: Posterior, *, pairs: Sequence[tuple[int, int]] | None = None, other: str = ""
 ) -> Diagnostics:
     """Assess whether the chains of a posterior agree, and how many draws they are worth.
 
@@ -365,6 +362,8 @@ def diagnose(
     pairs : sequence of (int, int), optional
         Pairs of items whose being together is followed; by default ten that depend on the number
         of items alone.
+    other : str, default=""
+        The name of a sampler that the verdict may advise to try instead.
 
     Returns
     -------
@@ -385,5 +384,7 @@ def diagnose(
     if rows is not None:
         quantities = {name: np.take_along_axis(x, rows, axis=1) for name, x in quantities.items()}
     table = _assess(quantities)
-    converged, verdict = _judge(table, posterior)
+    converged, verdict = _judge(
+        table, posterior, f"sampler={other!r}" if other else "another sampler"
+    )
     return Diagnostics(table, converged, verdict)

@@ -58,14 +58,17 @@ def urn_weights(prior: Prior, posterior: Posterior) -> np.ndarray:
 
     Row by row: of the blocks, then of a new one, then -inf up to the largest number of blocks.
     """
-    traces = {name: posterior.traces[name].ravel() for name in prior.sampled}
     labels = posterior.labels.reshape(-1, posterior.n_items)
     log_urn = np.full((len(labels), int(posterior.n_clusters.max()) + 1), -np.inf)
     for r, row in enumerate(labels):
-        at = prior.at(**{name: float(trace[r]) for name, trace in traces.items()})
-        weights = at.predictive(np.bincount(row))
+        weights = prior_of(prior, posterior, r).predictive(np.bincount(row))
         log_urn[r, : len(weights)] = weights
     return log_urn
+
+
+def prior_of(prior: Prior, posterior: Posterior, r: int) -> Prior:
+    """The prior with the parameters of draw `r`."""
+    return prior.at(**{name: float(posterior.traces[name].ravel()[r]) for name in prior.sampled})
 
 
 def predict(fitted: Fitted, X: np.ndarray) -> Prediction:
@@ -76,7 +79,7 @@ def predict(fitted: Fitted, X: np.ndarray) -> Prediction:
 
 def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
     n, n_clusters = len(X), int(fitted.estimate.max()) + 1
-    bound, partition = _room(fitted)
+    bound, partition = room(fitted)
     new = fitted.likelihood.rows(bound, X)
     overlap = np.zeros((len(partition.sizes), n_clusters))
     # Running log-sum-exp over draws: the largest term so far, and the sum relative to it.
@@ -95,7 +98,7 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
 def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """Log predictive density of the rows of `X` under each of some draws alone, draws as rows."""
     n, n_clusters = len(X), int(fitted.estimate.max()) + 1
-    bound, partition = _room(fitted)
+    bound, partition = room(fitted)
     new = fitted.likelihood.rows(bound, X)
     overlap = np.zeros((len(partition.sizes), n_clusters))
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
@@ -115,7 +118,7 @@ def _slices(n_draws: int, work: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, n_draws, size)]
 
 
-def _room(fitted: Fitted) -> tuple[Any, Partition]:
+def room(fitted: Fitted) -> tuple[Any, Partition]:
     """Bound training data and a partition with room for every draw."""
     capacity = fitted.log_urn.shape[1]
     return grown_bound(fitted.bound, capacity), new_partition(fitted.posterior.n_items, capacity)
@@ -223,7 +226,7 @@ def rescale(top, total, i, log_term, factor):
 def sample(fitted: Fitted, n: int, rng: np.random.Generator) -> np.ndarray:
     """`n` new rows from the posterior predictive."""
     weights = fitted.posterior.weights.ravel()
-    bound, partition = _room(fitted)
+    bound, partition = room(fitted)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     rows = []
     for r, count in enumerate(rng.multinomial(n, weights / weights.sum())):

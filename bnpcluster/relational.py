@@ -14,7 +14,7 @@ from bnpcluster.likelihoods import Likelihood, Relational
 from bnpcluster.likelihoods._graph import as_graph, edge_list, gap_list
 from bnpcluster.priors import DirichletProcess, Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
-from bnpcluster.samplers.base import offers
+from bnpcluster.samplers.base import serves
 
 DEFAULT_SAMPLER = "arm"
 
@@ -136,8 +136,8 @@ class InfiniteRelationalModel(Sampled):
         return self._fit(as_graph(A, self.directed))
 
     def _check(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
-        if not _serves(type(sampler), bound):
-            names = [repr(name) for name, cls in SAMPLERS.items() if _serves(cls, bound)]
+        if not serves(type(sampler), bound):
+            names = [repr(name) for name, cls in SAMPLERS.items() if serves(cls, bound)]
             raise TypeError(
                 f"{type(sampler).__name__} needs clusters that are independent of one another, "
                 f"which those of a network are not: use {', '.join(names[:-1])} or {names[-1]}."
@@ -200,10 +200,6 @@ class InfiniteRelationalModel(Sampled):
                 f"y must hold 0 or 1 for each of the {len(chances)} pairs, got shape {found.shape}."
             )
         return float(np.mean(np.where(found == 1, np.log(chances), np.log1p(-chances))))
-
-
-def _serves(sampler: type[Sampler], bound: Any) -> bool:
-    return not sampler.weighted and all(offers(bound, name) for name in sampler.requires)
 
 
 def _as_pairs(pairs: ArrayLike, n: int) -> NDArray:

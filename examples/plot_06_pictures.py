@@ -28,8 +28,8 @@ model = DPMixture(random_state=0).fit(X)
 print(model.report())
 
 # %%
-# Rows are the paler the less sure their cluster is; around every contour of the density lies the
-# band where the draws put it.
+# Rows are the paler the less sure their cluster is; around every contour of the density lies its
+# credible band.
 figure, axes = plt.subplots(2, 3, figsize=(13, 7.5), layout="constrained")
 ClusterDisplay.from_estimator(model, ax=axes[0, 0])
 DensityDisplay.from_estimator(model, ax=axes[0, 1])
@@ -43,4 +43,4 @@ TraceDisplay.from_estimator(model, "n_clusters", ax=axes[1, 2])
 column = DPMixture(random_state=0).fit(X[:, :1])
 display = DensityDisplay.from_estimator(column)
 widest = np.argmax(display.upper - display.lower)
-print("the draws differ most at", round(float(display.grid[0][widest]), 2))
+print("the density is least sure at", round(float(display.grid[0][widest]), 2))

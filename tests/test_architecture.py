@@ -31,7 +31,7 @@ RANKS = [
         "_smc_diagnostics",
         "evidence",
     },
-    {"_report"},
+    {"_report", "densities"},
     {"_smc_fit"},
     {"_sampling"},
     {"_mixture"},

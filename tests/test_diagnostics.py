@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
 
+from bnpcluster import (
+    DPMixture,
+    FiniteDirichletMixture,
+    InfiniteRelationalModel,
+    MFMMixture,
+    NGGMixture,
+    PitmanYorMixture,
+)
 from bnpcluster.diagnostics import autocorrelation_time, diagnose
 from bnpcluster.posterior import Posterior
+from bnpcluster.samplers import PGSM, AnnealedSMC, AuxiliarySMC, UrnSMC
 
 
 def ar1(rng, phi, n_chains, n_draws):
@@ -131,6 +140,7 @@ def test_chains_that_all_hold_one_answer_are_not_assessable():
     assert all(not row["assessable"] for row in found.table.values())
     assert all(math.isnan(row["rhat"]) for row in found.table.values())
     assert "one and the same answer" in found.verdict
+    assert "init='auto'" in found.verdict
     assert "n_chains=4" in diagnose(stuck_posterior([[0, 0, 1]])).verdict
 
 
@@ -243,7 +253,9 @@ def test_text_and_html_show_every_scalar_and_sum_up_the_pairs():
     assert lines[-1] == found.verdict
     assert len({len(line) for line in lines[:-1]}) == 1
     assert f"{found.table['n_clusters']['rhat']:.3f}" in text
-    assert next(line for line in lines if line.startswith("fixed")).split() == ["fixed", *"----"]
+    fixed = next(line for line in lines if line.startswith("fixed"))
+    assert fixed.split() == ["fixed", "not", "assessable"]
+    assert "<td>fixed</td><td colspan='4'>not assessable</td>" in page
     assert "worst of 10 pairs" in text and "pair_0_1" not in text
     assert "<td>a&lt;b</td>" in page and found.verdict in page
 
@@ -251,3 +263,80 @@ def test_text_and_html_show_every_scalar_and_sum_up_the_pairs():
 def test_arviz_stats_is_imported_only_when_it_is_needed():
     code = "import sys, bnpcluster.diagnostics; sys.exit('arviz_stats' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_verdict_advises_another_sampler():
+    apart = stuck_posterior([[0, 0, 0, 0], [0, 0, 1, 1]])
+    assert diagnose(apart).verdict.endswith("continue_fit(n_draws), or try another sampler.")
+    assert diagnose(apart, other="pgsm").verdict.endswith("or try sampler='pgsm'.")
+
+
+SHORT = {"n_warmup": 1, "n_chains": 2, "random_state": 0}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("sampler", "other"),
+    [
+        ("split_merge", "pgsm"),
+        ("gibbs", "split_merge"),
+        ("pgsm", "split_merge"),
+        (PGSM(n_particles=5), "split_merge"),
+    ],
+)
+def test_a_mixture_is_advised_a_sampler_it_does_not_use(sampler, other):
+    X = np.array([[-9.0], [-8.0], [-7.0], [7.0], [8.0], [9.0]])
+    apart = [[0, 0, 0, 1, 1, 1], [0, 1, 2, 3, 4, 5]]
+    model = DPMixture(sampler=sampler, init=apart, n_draws=8, **{**SHORT, "n_warmup": 0})
+    model.set_params(alpha=1.0, likelihood="nig").fit(X)
+    assert model.diagnostics_.verdict.endswith(f"or try sampler={other!r}.")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("sampler", "other"), [("arm", "sams"), ("gibbs", "arm"), ("sams", "arm")])
+def test_a_network_is_advised_a_sampler_that_serves_networks(sampler, other):
+    A = np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6)
+    assert InfiniteRelationalModel(sampler=sampler, n_draws=6, **SHORT).fit(A)._other() == other
+
+
+def test_particles_are_advised_what_their_sampler_has():
+    for sampler in (UrnSMC(), AuxiliarySMC()):
+        assert sampler.remedy.endswith("try sampler='annealed_smc', whose particles move")
+    assert AnnealedSMC().remedy == "raise n_particles or block_size"
+    assert AnnealedSMC(path="temperature").remedy == "raise n_particles or n_moves"
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        (DPMixture(), ["alpha"]),
+        (PitmanYorMixture(alpha=(1, 1), discount=(1, 1)), ["alpha", "discount"]),
+        (NGGMixture(tau=(1, 1), sigma=(1, 1)), ["tau", "sigma"]),
+        (MFMMixture(gamma=(1, 1)), ["gamma"]),
+        (FiniteDirichletMixture(concentration=(1, 1)), ["concentration"]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_sampled_parameter_is_assessed_and_reported(model, names):
+    model.set_params(n_draws=12, sampler="gibbs", **SHORT)
+    model.fit(np.random.default_rng(0).normal(size=(8, 1)))
+    assert {"log_posterior", "n_clusters", "share_of_1_largest", *names} <= set(
+        model.diagnostics_.table
+    )
+    lines = str(model.report()).splitlines()
+    assert lines[-1] == model.diagnostics_.verdict
+    for name in names:
+        assert sum(line.split()[:1] == [name] for line in lines) == 2
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("n_chains", [1, 2])
+@pytest.mark.parametrize("n_draws", range(1, 11))
+def test_few_draws_and_one_chain_have_a_verdict(n_chains, n_draws):
+    posterior = random_posterior(np.random.default_rng(n_draws), n_chains, n_draws)
+    found = diagnose(posterior)
+    enough = n_draws >= (4 if n_chains > 1 else 8)
+    assert ("Too few draws" in found.verdict) is not enough
+    assert str(found).endswith(found.verdict)
+    assert found.verdict.endswith(".")

@@ -9,6 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+PAGES = [*(ROOT / "doc").glob("*.md"), *(ROOT / "doc" / "guide").glob("*.md")]
+GUIDES = sorted(page for page in PAGES if "```python" in page.read_text())
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -31,12 +33,12 @@ def test_readme_example_runs(elsewhere):
     assert names["model"].n_clusters_ == 3
 
 
-@pytest.mark.parametrize("name", ["networks.md", "partitions.md", "pictures.md", "long_runs.md"])
-def test_examples_of_guides_run(name, elsewhere):
-    text = (ROOT / "doc" / name).read_text()
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_examples_of_guides_run(page, elsewhere, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "examples")
     names = {"__name__": "__main__"}  # examples of a guide build on one another
-    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(code, name, "exec"), names)
+    for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(compile(code, page.name, "exec"), names)
 
 
 def test_readme_links_lead_somewhere():

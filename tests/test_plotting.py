@@ -209,7 +209,7 @@ def test_a_density_is_the_predictive_in_the_units_of_the_data(line):
     assert heights @ widths == pytest.approx(1.0)
     assert display.ax_.get_xlabel() == "column 0"
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert set(legend) == {"90 % of draws", "posterior mean", "data"}
+    assert set(legend) == {"90 % credible", "posterior mean", "data"}
 
 
 def test_the_band_of_a_density_holds_the_asked_share_of_draws(line, monkeypatch):
@@ -221,12 +221,35 @@ def test_the_band_of_a_density_holds_the_asked_share_of_draws(line, monkeypatch)
         "draw_log_densities",
         lambda fitted, X, draws: np.log(0.1 * (np.asarray(draws)[:, None] + np.ones(len(X)))),
     )
-    display = DensityDisplay.from_estimator(line, grid=[900.0, 1100.0], level=0.5, n_draws=80)
+    display = DensityDisplay.from_estimator(
+        line, grid=[900.0, 1100.0], level=0.5, n_draws=80, bands="draws"
+    )
     np.testing.assert_allclose(display.lower, 2.0)
     np.testing.assert_allclose(display.upper, 6.0)
     band = display.band_.get_paths()[0].vertices[:, 1]
     assert band.min() == pytest.approx(2.0)
     assert band.max() == pytest.approx(6.0)
+
+
+def test_posterior_bands_are_wider_than_those_of_draws_and_repeat(line):
+    show = {"grid": np.linspace(950.0, 1050.0, 20), "n_draws": 80}
+    wide = DensityDisplay.from_estimator(line, **show)
+    narrow = DensityDisplay.from_estimator(line, bands="draws", **show)
+    np.testing.assert_array_equal(wide.mean, narrow.mean)
+    assert ((wide.upper - wide.lower) > (narrow.upper - narrow.lower)).mean() > 0.9
+    again = DensityDisplay.from_estimator(line, bands="posterior", **show)
+    other = DensityDisplay.from_estimator(line, random_state=1, **show)
+    np.testing.assert_array_equal(wide.lower, again.lower)
+    assert (wide.lower != other.lower).all()
+    np.testing.assert_allclose(wide.lower, other.lower, atol=0.3 * wide.mean.max())
+    assert {"90 % of draws"} < {text.get_text() for text in narrow.ax_.get_legend().get_texts()}
+
+
+def test_bands_of_counts_are_those_of_draws():
+    model = DPMixture(likelihood="poisson", **QUICK).fit(np.array([[0.0], [1.0], [4.0]]))
+    assert DensityDisplay.from_estimator(model).bands == "draws"
+    with pytest.raises(ValueError, match="bands='posterior' is there for the Gaussian likelihoods"):
+        DensityDisplay.from_estimator(model, bands="posterior")
 
 
 def test_bands_are_computed_piece_by_piece(model, monkeypatch):
@@ -261,7 +284,7 @@ def test_a_density_of_two_columns_by_contours(model):
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert legend == [
         *(f"{mass} % of mass" for mass in (25, 50, 75, 95)),
-        "90 % of draws",
+        "90 % credible",
     ]
 
 
@@ -392,6 +415,7 @@ def test_networks_have_no_rows_to_show():
         ({"grid": [[1.0, 2.0]]}, "grid must be one increasing array"),
         ({"grid": [2.0, 1.0]}, "must be finite and increasing"),
         ({"grid": [1.0, np.inf]}, "must be finite and increasing"),
+        ({"bands": "posteriors"}, "Unknown bands 'posteriors'. Did you mean 'posterior'"),
         ({"level": 95}, "level must be between 0 and 1, got 95"),
     ],
 )

@@ -29,6 +29,7 @@ from bnpcluster._ops import (
     remove,
     whiten,
 )
+from bnpcluster.likelihoods._blocks import ColumnBlocks
 
 HUGE = 1e150  # a product above this is split before it overflows
 
@@ -99,6 +100,13 @@ def sample_columns(bound, k, rng):
     scale = np.sqrt(bound.rate[:, k] * (kappa + 1) / (shape * kappa))
     row = bound.mean[:, k] + scale * rng.standard_t(2 * shape, len(scale))
     return bound.centre + bound.unit * row
+
+
+def column_blocks(bound, slots):
+    """What some slots say of a new row."""
+    m = bound.size[slots]
+    root = np.sqrt(2.0 * bound.rate[:, slots].T)
+    return ColumnBlocks(bound.prior[0] + m, 2.0 * bound.prior[1] + m, bound.mean[:, slots].T, root)
 
 
 @kernel

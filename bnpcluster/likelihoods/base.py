@@ -20,6 +20,9 @@ class Likelihood(BaseEstimator):
     is_of_rows = True
     """Whether items are rows of `X`, so that there can be new ones; mixtures take no other kind."""
 
+    is_gaussian = False
+    """Whether `blocks` can tell what the blocks say of some of the columns, given others."""
+
     has_density = True
     """Whether rows have a density; if not, they are whole numbers and have probabilities."""
 
@@ -52,6 +55,10 @@ class Likelihood(BaseEstimator):
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
         raise NotImplementedError(f"{type(self).__name__} must define sample(bound, k, rng).")
+
+    def blocks(self, bound: Any, slots: np.ndarray) -> Any:
+        """What some slots say of a new row: the laws of `_blocks`, in internal units."""
+        raise NotImplementedError(f"{type(self).__name__} must define blocks(bound, slots).")
 
 
 def is_auto(value: Any) -> bool:

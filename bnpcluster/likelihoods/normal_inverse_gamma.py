@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster.likelihoods._inverse_gamma import bind_columns, sample_columns
+from bnpcluster.likelihoods._blocks import ColumnBlocks
+from bnpcluster.likelihoods._inverse_gamma import bind_columns, column_blocks, sample_columns
 from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, rows_guessed, units
 from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, number
 
@@ -41,6 +42,8 @@ class NormalInverseGamma(Likelihood):
     >>> NormalInverseGamma(shape=2.0).get_params()["shape"]
     2.0
     """
+
+    is_gaussian = True
 
     def __init__(
         self,
@@ -98,3 +101,7 @@ class NormalInverseGamma(Likelihood):
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k, a Student t per column."""
         return sample_columns(bound, k, rng)
+
+    def blocks(self, bound: Any, slots: np.ndarray) -> ColumnBlocks:
+        """What some slots say of a new row, in internal units."""
+        return column_blocks(bound, slots)

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, multigammaln
 
+from bnpcluster.likelihoods._blocks import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods._inverse_gamma import (
     InverseGammaColumns,
     bind_columns,
+    column_blocks,
     sample_columns,
 )
 from bnpcluster.likelihoods._niw_general import GeneralNIW, bind_general, with_rows
@@ -64,6 +66,8 @@ class NormalInverseWishart(Likelihood):
     >>> DPMixture(likelihood=NormalInverseWishart(kappa=0.1)).likelihood.kappa
     0.1
     """
+
+    is_gaussian = True
 
     def __init__(
         self,
@@ -148,6 +152,17 @@ class NormalInverseWishart(Likelihood):
         df = nu - d + 1
         t = rng.standard_normal(d) * np.sqrt((r + 1) / (r * rng.chisquare(df)))
         return bound.centre + bound.unit * (mean + chol @ t)
+
+    def blocks(self, bound: Any, slots: np.ndarray) -> WishartBlocks | ColumnBlocks:
+        """What some slots say of a new row, in internal units."""
+        if isinstance(bound, InverseGammaColumns):
+            return column_blocks(bound, slots)
+        if isinstance(bound, PlanarNIW):
+            mean, root = map(np.array, zip(*(planar_moments(bound, k) for k in slots), strict=True))
+        else:
+            mean, root = bound.mean[slots], np.tril(bound.chol[slots])
+        m, d = bound.size[slots], bound.X.shape[1]
+        return WishartBlocks(bound.prior[0] + m, bound.prior[1] + m - d + 1, mean, root)
 
 
 def _nu(n: int, d: int) -> float:

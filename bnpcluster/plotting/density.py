@@ -1,14 +1,16 @@
-"""The posterior predictive density of one or two columns, and how it differs between draws."""
+"""The posterior predictive density of one or two columns, with bands."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws
+from bnpcluster import _draws, _resolve
 from bnpcluster._mixture import Mixture
+from bnpcluster.densities import random_log_densities
 from bnpcluster.plotting._shared import (
     COLOURS,
     LEGEND,
@@ -18,8 +20,9 @@ from bnpcluster.plotting._shared import (
     evenly,
     weighted_quantile,
 )
-from bnpcluster.prediction import Fitted, draw_log_densities, predict
+from bnpcluster.prediction import draw_log_densities
 
+Random = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 MARGIN = 0.2  # of the range of the data, on both sides of it
 POINTS = {1: 400, 2: 80}  # along every axis, by the number of columns
 CHUNK = 10_000  # points whose densities under all draws stand in memory at once
@@ -31,9 +34,11 @@ class DensityDisplay:
     """The posterior predictive density on a grid, with pointwise bands over draws.
 
     The mean over all draws is the density that `score_samples` gives. At every point the band holds
-    the central share `level` of the draws' own densities, each given its partition and prior. So it
-    shows what rests on the partition; the parameters of clusters are integrated out of every
-    draw's density, so that their uncertainty makes the density wider, but not the band.
+    the central share `level` of random densities. With ``bands="posterior"``, for Gaussian
+    likelihoods, these are densities from their posterior: for every draw of the partition, the
+    weight, mean and covariance of each cluster are drawn, too; rows of clusters not yet seen enter
+    by their mean. With ``bands="draws"`` they are the draws' predictive densities, in which all
+    this is integrated out: such a band shows what rests on the partition alone, and is narrower.
 
     Two columns are shown by contours of the mean, around the regions of highest density that hold
     95, 75, 50 and 25 % of the probability. The band of a contour is where its height lies within
@@ -52,6 +57,8 @@ class DensityDisplay:
         What the columns are.
     discrete : bool, default=False
         Whether the grid is of whole numbers, with probabilities.
+    bands : {"draws", "posterior"}, default="draws"
+        What the bands hold, for the legend.
 
     Attributes
     ----------
@@ -93,6 +100,7 @@ class DensityDisplay:
         level: float = 0.9,
         names: tuple[str, ...] = ("", ""),
         discrete: bool = False,
+        bands: str = "draws",
     ):
         self.grid = grid
         self.mean = mean
@@ -102,6 +110,7 @@ class DensityDisplay:
         self.level = level
         self.names = names
         self.discrete = discrete
+        self.bands = bands
 
     @classmethod
     def from_estimator(
@@ -111,6 +120,8 @@ class DensityDisplay:
         grid: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
         level: float = 0.9,
         n_draws: int = 200,
+        bands: str = "auto",
+        random_state: Any = 0,
         ax: Any = None,
         **kwargs: Any,
     ) -> DensityDisplay:
@@ -126,6 +137,11 @@ class DensityDisplay:
             Probability that a band holds at every point.
         n_draws : int, default=200
             How many draws the bands rest on at most; the mean rests on all of them.
+        bands : {"auto", "posterior", "draws"}, default="auto"
+            What the bands hold, see above. "auto" is "posterior" for Gaussian likelihoods, and
+            "draws" for others.
+        random_state : None, int, RandomState or Generator, default=0
+            For the parameters that are drawn for "posterior" bands.
         ax : matplotlib Axes, optional
         **kwargs : dict
             Passed to `plot`.
@@ -136,12 +152,14 @@ class DensityDisplay:
         """
         check_model(cls, estimator, Mixture)
         n_columns, discrete = estimator.n_features_in_, not estimator._likelihood.has_density
+        bands = _kind(estimator, bands)
         _check(estimator, n_columns, discrete, level)
         axes = _axes(estimator._X, discrete) if grid is None else _given(grid, n_columns)
         points = np.column_stack([a.ravel() for a in np.meshgrid(*axes)])
-        fitted = estimator._fitted()
-        mean = np.exp(predict(fitted, points).log_density)
-        lower, upper = _bands(fitted, points, level, n_draws)
+        mean = np.exp(estimator.score_samples(points))
+        draws, weights = _draws.thin(estimator.posterior_.weights.ravel(), n_draws)
+        densities = _densities(estimator, bands, draws, random_state)
+        lower, upper = _bands(densities, weights, points, level)
         shape = tuple(len(a) for a in axes[::-1])
         display = cls(
             axes,
@@ -152,6 +170,7 @@ class DensityDisplay:
             level=level,
             names=tuple(column_names(estimator)),
             discrete=discrete,
+            bands=bands,
         )
         return display.plot(ax, **kwargs)
 
@@ -196,7 +215,7 @@ class DensityDisplay:
         ax.legend(**LEGEND)
 
     def _share(self) -> str:
-        return f"{100 * self.level:g} % of draws"
+        return f"{100 * self.level:g} % {'of draws' if self.bands == 'draws' else 'credible'}"
 
     def _histogram(self, ax: Any) -> Any:
         """The data, on the scale of the density."""
@@ -240,17 +259,43 @@ class DensityDisplay:
         ax.legend(handles=[*lines, band], **LEGEND)
 
 
+def _kind(estimator: Any, bands: str) -> str:
+    """What the bands hold."""
+    gaussian = estimator._likelihood.is_gaussian
+    if bands == "auto":
+        return "posterior" if gaussian else "draws"
+    if bands not in ("posterior", "draws"):
+        raise ValueError(_resolve.unknown("bands", str(bands), ("auto", "posterior", "draws")))
+    if bands == "posterior" and not gaussian:
+        raise ValueError(
+            "bands='posterior' is there for the Gaussian likelihoods 'niw' and 'nig' alone: use "
+            "bands='draws'."
+        )
+    return bands
+
+
+def _densities(estimator: Any, bands: str, draws: NDArray, random_state: Any) -> Random:
+    """From points to log densities by draw: the random ones whose spread is shown."""
+    fitted, prior = estimator._fitted(), estimator._fitted_prior
+    if bands == "draws":
+        return lambda points: draw_log_densities(fitted, points, draws)
+    # One seed: the parameters are the same for every piece of the points.
+    seed = _resolve.seed_sequence(random_state)
+    return lambda points: random_log_densities(
+        fitted, prior, points, draws, np.random.default_rng(seed)
+    )
+
+
 def _bands(
-    fitted: Fitted, points: NDArray[np.float64], level: float, n_draws: int
+    densities: Random, weights: NDArray[np.float64], points: NDArray[np.float64], level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The ends of the central share `level` of the draws' densities at every point."""
-    rows, weights = _draws.thin(fitted.posterior.weights.ravel(), n_draws)
+    """The ends of the central share `level` of the random densities at every point."""
     bands = np.empty((2, len(points)))
     for start in range(0, len(points), CHUNK):
         part = slice(start, start + CHUNK)
-        densities = np.exp(draw_log_densities(fitted, points[part], rows))
+        heights = np.exp(densities(points[part]))
         for band, share in zip(bands, ((1 - level) / 2, (1 + level) / 2), strict=True):
-            band[part] = weighted_quantile(densities, weights, share)
+            band[part] = weighted_quantile(heights, weights, share)
     return bands[0], bands[1]
 
 

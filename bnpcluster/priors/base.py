@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bnpcluster.priors._hyper import LIMIT, Hyper, is_number, slice_step
+from bnpcluster.priors._hyper import LIMIT, TINY, Hyper, is_number, slice_step
 from bnpcluster.priors._sizes import log_ways
 
 N_HYPER = 200  # draws from the hyper-priors that a prior probability is averaged over
@@ -108,6 +108,22 @@ class Prior(BaseEstimator):
         Their exponentials sum to one.
         """
         raise NotImplementedError(f"{type(self).__name__} must define predictive(sizes).")
+
+    def draw_weights(self, sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Weights that the blocks of a partition have in the population; the last is of all others.
+
+        Among one another those of the blocks have a Dirichlet law. The weight of all others has a
+        Beta law, with the first two moments that the urn gives it: its own law for a Dirichlet
+        process, a Pitman-Yor process and finitely many components.
+        """
+        new = float(np.exp(self.predictive(sizes)[-1]))
+        later = float(np.exp(self.predictive(np.append(sizes[:-1], sizes[-1] + 1))[-1]))
+        others = 0.0
+        if new > 0:
+            total = later / max(new - later, 1e-12 * new)
+            others = rng.beta(max(total * new, TINY), total * (1.0 - new))
+        shares = rng.gamma(sizes - self.sigma_now)
+        return np.append((1.0 - others) * shares / shares.sum(), others)
 
     def log_eppf(self, sizes: np.ndarray) -> float:
         """log p(partition) by its block sizes, at the current values."""

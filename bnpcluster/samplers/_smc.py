@@ -77,6 +77,11 @@ class ParticleSampler(Sampler):
 
     weighted = True
 
+    @property
+    def remedy(self) -> str:
+        """What to do about runs that disagree."""
+        return "raise n_particles"
+
     def checked(self, prior: Any) -> Any:
         """The prior this sampler will use; one sentence if it does not serve it.
 
@@ -291,6 +296,11 @@ class FilterSampler(ParticleSampler):
     requires = ("clear", "add", "copy", "rename", "log_predictive_all", "log_marginal")
 
     particles: type[Filter]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about runs that disagree."""
+        return "raise n_particles, or try sampler='annealed_smc', whose particles move"
 
     def __init__(
         self,

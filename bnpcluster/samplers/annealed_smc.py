@@ -231,6 +231,11 @@ class AnnealedSMC(ParticleSampler):
         ]
 
     @property
+    def remedy(self) -> str:
+        """What to do about runs that disagree."""
+        return f"raise n_particles or {'n_moves' if self.path == 'temperature' else 'block_size'}"
+
+    @property
     def requires(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on the move
         """Operations that the filter, its moves and the path need."""
         if self.path == "temperature":

@@ -54,6 +54,11 @@ def check_operations(sampler: Sampler, bound: Any, likelihood: object) -> None:
         )
 
 
+def serves(sampler: type[Sampler], bound: Any) -> bool:
+    """Whether the chains of a sampler can move the partition of bound data."""
+    return not sampler.weighted and all(offers(bound, name) for name in sampler.requires)
+
+
 def offers(bound: Any, name: str) -> bool:
     """Whether bound data have the operation `name`, their own or a fallback."""
     operation: Generic = getattr(ops, name)

@@ -20,6 +20,7 @@ from pathlib import Path
 from tests.mutants import Mutant
 from tests.mutants.books import BOOKKEEPING
 from tests.mutants.columns import COLUMNS
+from tests.mutants.densities import DENSITIES
 from tests.mutants.discrete import DISCRETE
 from tests.mutants.gaussian import GAUSSIAN
 from tests.mutants.long_runs import LONG_RUNS
@@ -52,6 +53,7 @@ MUTANTS = [
     *NETWORKS,
     *DISPLAYS,
     *SUMMARIES,
+    *DENSITIES,
 ]
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOMES = {0: "SURVIVED", 1: "caught"}  # by pytest's exit status

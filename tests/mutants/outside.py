@@ -111,7 +111,7 @@ OUTSIDE = [
     Mutant(
         "prediction.py",
         "all draws have the same hyper-parameters",
-        "weights = at.predictive(",
+        "weights = prior_of(prior, posterior, r).predictive(",
         "weights = prior.predictive(",
         OWN,
     ),

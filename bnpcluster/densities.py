@@ -1,0 +1,346 @@
+"""Marginal and conditional densities of the posterior predictive, for Gaussian likelihoods.
+
+In every draw of the partition a new row comes from a mixture of Student t laws: one for each block
+and one for a block not yet seen. Columns of such a mixture are one again, and so are columns given
+others: its blocks are then weighed by how well they explain the given values. Over draws, densities
+are averaged as densities, so that
+
+    p(b | a) = sum_r w_r p_r(a, b) / sum_r w_r p_r(a).
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from bnpcluster import _resolve
+from bnpcluster.likelihoods._blocks import ColumnBlocks, WishartBlocks
+from bnpcluster.likelihoods._scale import Units
+from bnpcluster.prediction import Fitted, fill, prior_of, room
+from bnpcluster.priors import Prior
+
+__all__ = ["Density"]
+
+Blocks = WishartBlocks | ColumnBlocks
+CELLS = 1 << 22  # numbers in one array, of rows, blocks and columns or of draws and rows
+
+
+class Density:
+    """The predictive law of some columns of new rows, or of these given values of others.
+
+    It is made by the methods `marginal` and `conditional` of a mixture with a Gaussian likelihood.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What predictions of the mixture rest on.
+    columns : sequence of int
+        Numbers of the columns whose law this is.
+    given : mapping of int to float or array of shape (n_given,)
+        Values of other columns, by number.
+    names : sequence of str or int
+        What all columns of the mixture are called.
+
+    Attributes
+    ----------
+    columns : list of str or int
+        What the columns are called.
+    given : list of str or int
+        What the columns with given values are called.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster import DPMixture
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.repeat([-3.0, 3.0], 50) + rng.normal(size=100)
+    >>> X = np.column_stack([x, np.abs(x) + 0.1 * rng.normal(size=100)])
+    >>> model = DPMixture(random_state=0).fit(X)
+    >>> model.marginal(1)
+    <density of column 1>
+    >>> regression = model.conditional({0: [-4.0, 2.0, 3.0]})
+    >>> regression.mean().round(1).ravel().tolist()
+    [4.0, 2.0, 3.0]
+    >>> regression.sample(1000, random_state=0).shape
+    (3, 1000, 1)
+    """
+
+    def __init__(
+        self,
+        fitted: Fitted,
+        columns: Sequence[int],
+        given: Mapping[int, ArrayLike],
+        names: Sequence[str | int],
+    ):
+        self.columns = [names[j] for j in columns]
+        self.given = [names[j] for j in given]
+        self._fitted = fitted
+        self._order = [*given, *columns]
+        bound = fitted.bound
+        self._inner = Units(bound.centre[list(columns)], bound.unit[list(columns)])
+        self._outer = Units(bound.centre[list(given)], bound.unit[list(given)])
+        values = _values(dict(zip(self.given, given.values(), strict=True)))
+        self._single = values.ndim == 1
+        self._values = self._outer.inside(np.atleast_2d(values))
+        self._weights = fitted.posterior.weights.ravel()
+        self._draws = np.flatnonzero(self._weights > 0)
+
+    def __repr__(self) -> str:
+        given = f" given {_listed(self.given)}" if self.given else ""
+        rows = "" if self._single else f" in {len(self._values)} rows"
+        return f"<density of {_listed(self.columns)}{given}{rows}>"
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Log density of each row, averaged over draws as a density.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_columns), or (n_rows,) for one column
+            The columns in the order of `columns`. If arrays of values were given, row i is judged
+            given their entries i.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_rows,)
+        """
+        Y = self._inner.inside(self._rows(X))
+        V = np.broadcast_to(self._values, (len(Y), self._values.shape[1]))
+        joint = self._log_density(np.concatenate([V, Y], axis=1))
+        return joint - self._log_density(self._values) - np.log(self._inner.scale).sum()
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log density of the rows; higher is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_columns), or (n_rows,) for one column
+        y : ignored
+
+        Returns
+        -------
+        score : float
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def mean(self) -> NDArray[np.float64]:
+        """The mean: of a conditional density, the regression function.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_columns,), or (n_given, n_columns) given arrays of values
+            NaN where there is no mean: the law of a block has none with one degree of freedom or
+            less, which a prior with few degrees of freedom gives to a block not yet seen.
+        """
+        parts = [self._mean(self._values[part]) for part in self._parts(len(self._order))]
+        mean = self._inner.centre + self._inner.scale * np.concatenate(parts)
+        return mean[0] if self._single else mean
+
+    def sample(self, n: int = 1, random_state: Any = None) -> NDArray[np.float64]:
+        """Draw rows of the columns.
+
+        Parameters
+        ----------
+        n : int, default=1
+        random_state : None, int, RandomState or Generator
+
+        Returns
+        -------
+        X : ndarray of shape (n, n_columns), or (n_given, n, n_columns) given arrays of values
+        """
+        n = _resolve.count("n", n, 1)
+        rng = np.random.default_rng(_resolve.seed_sequence(random_state))
+        parts = self._parts(len(self._draws))
+        rows = np.concatenate([self._sample(self._values[part], n, rng) for part in parts])
+        rows = self._inner.centre + self._inner.scale * rows
+        return rows[0] if self._single else rows
+
+    def _rows(self, X: Any) -> NDArray[np.float64]:
+        """Rows of the columns, checked."""
+        if np.ndim(X) == 1 and len(self.columns) == 1:
+            X = np.asarray(X)[:, None]
+        names = [str(name) for name in getattr(X, "columns", self.columns)]
+        rows = check_array(X, dtype=np.float64, input_name="X")
+        if rows.shape[1] != len(self.columns) or names != list(map(str, self.columns)):
+            raise ValueError(f"X must have the columns {self.columns}, got {names[:20]}.")
+        if not self._single and len(rows) != len(self._values):
+            raise ValueError(
+                f"X has {len(rows)} rows, and values were given for {len(self._values)}."
+            )
+        return rows
+
+    def _parts(self, width: int) -> list[slice]:
+        """Rows of the given values at a time, so that no array grows with their number."""
+        size = max(1, CELLS // width)
+        return [slice(start, start + size) for start in range(0, len(self._values), size)]
+
+    def _weighed(
+        self, V: NDArray[np.float64], draws: NDArray
+    ) -> Iterator[tuple[NDArray[np.float64], Blocks]]:
+        """Draw by draw: log weights of its blocks given the leading columns, and their laws.
+
+        The weights of row i add up, over draws and blocks, to the density of row i of `V`.
+        """
+        for r, laws in _blocks(self._fitted, draws):
+            log_urn = self._fitted.log_urn[r]
+            log_prior = np.log(self._weights[r]) + log_urn[log_urn > -np.inf]
+            ordered = laws.among(self._order)
+            yield log_prior + ordered.log_density(V), ordered
+
+    def _log_density(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log density of the leading columns, in internal units."""
+        total = np.full(len(V), -np.inf)
+        size = max(1, CELLS // (self._fitted.log_urn.shape[1] * len(self._order)))
+        for start in range(0, len(V), size):
+            part = slice(start, start + size)
+            for level, _ in self._weighed(V[part], self._draws):
+                total[part] = np.logaddexp(total[part], np.logaddexp.reduce(level, axis=1))
+        return total
+
+    def _mean(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        total, mean = np.full(len(V), -np.inf), np.zeros((len(V), len(self.columns)))
+        for level, laws in self._weighed(V, self._draws):
+            own = np.logaddexp.reduce(level, axis=1)
+            share = np.exp(level - own[:, None])
+            total = np.logaddexp(total, own)
+            step = np.einsum("ik,ikd->id", share, laws.mean_given(V)) - mean
+            mean += np.exp(own - total)[:, None] * step
+        return mean
+
+    def _sample(
+        self, V: NDArray[np.float64], n: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draws, then their blocks, then rows; (rows of V, n, columns)."""
+        own = np.array([np.logaddexp.reduce(w, axis=1) for w, _ in self._weighed(V, self._draws)])
+        chance = np.exp(own - own.max(axis=0))
+        counts = rng.multinomial(n, (chance / chance.sum(axis=0)).T)
+        used = np.flatnonzero(counts.any(axis=0))
+        which, found = [], []
+        for (level, laws), times in zip(
+            self._weighed(V, self._draws[used]), counts.T[used], strict=True
+        ):
+            rows = np.repeat(np.arange(len(V)), times)
+            reached = np.exp(level - level.max(axis=1, keepdims=True)).cumsum(axis=1)[rows]
+            blocks = (reached < rng.random((len(rows), 1)) * reached[:, -1:]).sum(axis=1)
+            which.append(rows)
+            found.append(laws.sample_given(V[rows], blocks, rng))
+        mixed = rng.permutation(n * len(V))
+        order = mixed[np.argsort(np.concatenate(which)[mixed], kind="stable")]
+        return np.concatenate(found)[order].reshape(len(V), n, -1)
+
+
+def _blocks(fitted: Fitted, draws: NDArray) -> Iterator[tuple[int, Blocks]]:
+    """Some draws, and what the blocks of each say of a new row; last those of a block not yet seen.
+
+    That one is missing where the prior allows no further block.
+    """
+    bound, partition = room(fitted)
+    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
+    for r in draws:
+        fill(bound, partition, labels[r], fitted.log_urn[r])
+        slots = np.flatnonzero(fitted.log_urn[r] > -np.inf)
+        yield r, fitted.likelihood.blocks(bound, slots)
+
+
+def random_log_densities(
+    fitted: Fitted, prior: Prior, X: NDArray[np.float64], draws: NDArray, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Log density of the rows of `X` under a random density for each of some draws, draws as rows.
+
+    The weight, mean and covariance of every block are drawn from their posterior given the draw of
+    the partition. What is in no block enters by its prior predictive density.
+    """
+    unit = Units(fitted.bound.centre, fitted.bound.unit)
+    V, labels = unit.inside(X), fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
+    result = np.empty((len(draws), len(X)))
+    for row, (r, laws) in zip(result, _blocks(fitted, draws), strict=True):
+        at = prior_of(prior, fitted.posterior, r)
+        weights = at.draw_weights(np.bincount(labels[r]), rng)[: len(laws.r)]
+        logs = laws.log_density_drawn(V, rng)
+        if len(laws.r) > labels[r].max() + 1:
+            logs[:, -1] = laws.at(np.array([-1])).log_density(V)[:, 0]
+        with np.errstate(divide="ignore"):  # a weight that underflows
+            row[:] = np.logaddexp.reduce(np.log(weights) + logs, axis=1)
+    return result - np.log(unit.scale).sum()
+
+
+def marginal(fitted: Fitted, columns: Any, names: Sequence[str] | None) -> Density:
+    """The density of some columns, by number or name."""
+    called = _called(fitted, names)
+    return Density(fitted, _numbers(columns, called), {}, called)
+
+
+def conditional(
+    fitted: Fitted, given: Mapping[str | int, ArrayLike], columns: Any, names: Sequence[str] | None
+) -> Density:
+    """The density of some columns, or of all the others, given values of some."""
+    if not isinstance(given, Mapping) or not given:
+        raise TypeError(f"given must be a dict from columns to their values, got {given!r}.")
+    called = _called(fitted, names)
+    fixed = _numbers(list(given), called)
+    free = [j for j in range(len(called)) if j not in fixed]
+    if not free:
+        raise ValueError("All columns have given values: leave some out.")
+    wanted = free if columns is None else _numbers(columns, called)
+    if not set(wanted) <= set(free):
+        raise ValueError("A column cannot be both among `columns` and given.")
+    return Density(fitted, wanted, dict(zip(fixed, given.values(), strict=True)), called)
+
+
+def _called(fitted: Fitted, names: Sequence[str] | None) -> Sequence[str | int]:
+    """What the columns are called, if their likelihood can tell them apart."""
+    if not fitted.likelihood.is_gaussian:
+        raise TypeError(
+            "Marginal and conditional densities are there for the Gaussian likelihoods 'niw' and "
+            f"'nig' alone, not for {type(fitted.likelihood).__name__}."
+        )
+    return range(fitted.bound.X.shape[1]) if names is None else list(names)
+
+
+def _numbers(columns: Any, names: Sequence[str | int]) -> list[int]:
+    """Numbers of some columns, each named or numbered, or of a single one."""
+    some = [columns] if isinstance(columns, (str, numbers.Integral)) else list(columns)
+    found = [_number(column, names) for column in some]
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f"columns must be some columns, each once, got {columns!r}.")
+    return found
+
+
+def _number(column: Any, names: Sequence[str | int]) -> int:
+    if isinstance(column, str):
+        if isinstance(names, range):
+            raise ValueError(f"The model was fitted without column names, so number {column!r}.")
+        if column not in names:
+            raise ValueError(_resolve.unknown("column", column, map(str, names)))
+        return list(names).index(column)
+    if isinstance(column, bool) or not isinstance(column, numbers.Integral):
+        raise TypeError(f"A column is a name or a number, got {column!r}.")
+    number = int(column)
+    if not 0 <= number < len(names):
+        raise ValueError(f"Columns have the numbers 0 to {len(names) - 1}, got {column}.")
+    return number
+
+
+def _values(given: dict[str | int, ArrayLike]) -> NDArray[np.float64]:
+    """The given values, (columns,) or (rows, columns)."""
+    arrays = [np.asarray(values, float) for values in given.values()]
+    lengths = {array.shape for array in arrays if array.ndim}
+    if len(lengths) > 1 or any(len(shape) > 1 or shape == (0,) for shape in lengths):
+        raise ValueError(
+            "Given values must be numbers or arrays of one length, got shapes "
+            f"{[array.shape for array in arrays]}."
+        )
+    values = np.stack(np.broadcast_arrays(*arrays), axis=-1) if arrays else np.zeros(0)
+    if not np.isfinite(values).all():
+        raise ValueError("Given values must be finite.")
+    return values
+
+
+def _listed(names: Sequence[str | int]) -> str:
+    """Columns in words."""
+    words = [name if isinstance(name, str) else f"column {name}" for name in names]
+    return ", ".join(words[:8]) + (", ..." if len(words) > 8 else "")

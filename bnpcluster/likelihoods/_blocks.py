@@ -1,0 +1,145 @@
+"""What Gaussian blocks say of the columns of a new row, as arrays over blocks.
+
+A kernel evaluates rows one by one. Here a block is known by its location and scale, so that its
+columns can be chosen, ordered and conditioned on. All is in the internal units of the bound data.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+
+class WishartBlocks(NamedTuple):
+    """Blocks with mean | covariance ~ N(mean, covariance / r), covariance ~ IW(df + D - 1, S).
+
+    S = root root' with lower triangular roots. A new row has a Student t law of `df` degrees of
+    freedom and scale matrix S (r + 1) / (r df); so have its columns, with the same `df`.
+    """
+
+    r: NDArray[np.float64]
+    df: NDArray[np.float64]
+    mean: NDArray[np.float64]  # (blocks, D)
+    root: NDArray[np.float64]  # (blocks, D, D)
+
+    def at(self, which: NDArray) -> WishartBlocks:
+        """Some of the blocks."""
+        return WishartBlocks(*(array[which] for array in self))
+
+    def among(self, columns: list[int]) -> WishartBlocks:
+        """The laws of some of the columns, in their order."""
+        upper = np.linalg.qr(self.root[:, columns].swapaxes(1, 2), mode="r")
+        upper *= np.sign(np.diagonal(upper, axis1=1, axis2=2))[:, :, None]
+        return self._replace(mean=self.mean[:, columns], root=upper.swapaxes(1, 2))
+
+    def log_density(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log density of the leading columns at the rows of `V`, blocks as columns."""
+        d = V.shape[1]
+        pivots = np.diagonal(self.root, axis1=1, axis2=2)[:, :d]
+        spread = (whitened(V[:, None], self) ** 2).sum(axis=-1) * self.r / (self.r + 1)
+        const = _log_student(self.r, self.df, d) - np.log(pivots).sum(axis=1)
+        return const - 0.5 * (self.df + d) * np.log1p(spread)
+
+    def log_density_drawn(
+        self, V: NDArray[np.float64], rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Log normal density at the rows of `V`, at a mean and covariance drawn for every block."""
+        n_blocks, d = self.mean.shape
+        # covariance^-1 = (G root^-1)' (G root^-1), where by Bartlett G'G is a Wishart matrix.
+        G = np.tril(rng.standard_normal((n_blocks, d, d)), -1)
+        G += np.sqrt(rng.chisquare(self.df[:, None] + np.arange(d)))[:, :, None] * np.eye(d)
+        shift = rng.standard_normal((n_blocks, d)) / np.sqrt(self.r)[:, None]
+        z = (G * whitened(V[:, None], self)[..., None, :]).sum(axis=-1) - shift
+        pivots = np.diagonal(G, axis1=1, axis2=2) / np.diagonal(self.root, axis1=1, axis2=2)
+        return _log_normal(z, pivots)
+
+    def mean_given(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Mean of the other columns given the leading ones, (rows, blocks, columns)."""
+        a = V.shape[1]
+        shift = (self.root[:, a:, :a] * whitened(V[:, None], self)[..., None, :]).sum(axis=-1)
+        return np.where((self.df + a)[:, None] > 1, self.mean[:, a:] + shift, np.nan)
+
+    def sample_given(
+        self, V: NDArray[np.float64], blocks: NDArray, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """The other columns given the leading ones, one draw from block `blocks[i]` for row i."""
+        own = self.at(blocks)
+        a, z = V.shape[1], whitened(V, own)
+        spread = (z**2).sum(axis=-1) * own.r / (own.r + 1)
+        # By its own scale of the covariance and what the given columns say of it.
+        size = (1 + spread) * (own.r + 1) / (own.r * rng.chisquare(own.df + a))
+        noise = np.sqrt(size)[:, None] * rng.standard_normal((len(V), own.mean.shape[1] - a))
+        tail = np.concatenate([z, noise], axis=1)
+        return own.mean[:, a:] + (own.root[:, a:] * tail[:, None]).sum(axis=-1)
+
+
+class ColumnBlocks(NamedTuple):
+    """Blocks of independent columns; each is as a `WishartBlocks` of that column alone."""
+
+    r: NDArray[np.float64]
+    df: NDArray[np.float64]
+    mean: NDArray[np.float64]  # (blocks, D)
+    root: NDArray[np.float64]  # (blocks, D)
+
+    def at(self, which: NDArray) -> ColumnBlocks:
+        """Some of the blocks."""
+        return ColumnBlocks(*(array[which] for array in self))
+
+    def among(self, columns: list[int]) -> ColumnBlocks:
+        """The laws of some of the columns, in their order."""
+        return self._replace(mean=self.mean[:, columns], root=self.root[:, columns])
+
+    def log_density(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log density of the leading columns at the rows of `V`, blocks as columns."""
+        d = V.shape[1]
+        z = (V[:, None] - self.mean[:, :d]) / self.root[:, :d]
+        logs = np.log1p(z**2 * (self.r / (self.r + 1))[:, None]).sum(axis=-1)
+        const = d * _log_student(self.r, self.df, 1) - np.log(self.root[:, :d]).sum(axis=1)
+        return const - 0.5 * (self.df + 1) * logs
+
+    def log_density_drawn(
+        self, V: NDArray[np.float64], rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Log normal density at the rows of `V`, at means and variances drawn for every block."""
+        G = np.sqrt(rng.chisquare(self.df[:, None], self.mean.shape))
+        shift = rng.standard_normal(G.shape) / np.sqrt(self.r)[:, None]
+        return _log_normal(G * (V[:, None] - self.mean) / self.root - shift, G / self.root)
+
+    def mean_given(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Mean of the other columns, which does not depend on the leading ones within a block."""
+        mean = np.where(self.df[:, None] > 1, self.mean[:, V.shape[1] :], np.nan)
+        return np.broadcast_to(mean, (len(V), *mean.shape))
+
+    def sample_given(
+        self, V: NDArray[np.float64], blocks: NDArray, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """The other columns given the leading ones, one draw from block `blocks[i]` for row i."""
+        own = self.at(blocks)
+        mean, root = own.mean[:, V.shape[1] :], own.root[:, V.shape[1] :]
+        size = ((own.r + 1) / own.r)[:, None] / rng.chisquare(own.df[:, None], mean.shape)
+        return mean + root * np.sqrt(size) * rng.standard_normal(mean.shape)
+
+
+def whitened(V: NDArray[np.float64], blocks: WishartBlocks) -> NDArray[np.float64]:
+    """root^-1 (V - mean) for the leading columns, by substitution."""
+    d = V.shape[-1]
+    z, root = V - blocks.mean[:, :d], blocks.root
+    for a in range(d):
+        z[..., a] -= (z[..., :a] * root[:, a, :a]).sum(axis=-1)
+        z[..., a] /= root[:, a, a]
+    return z
+
+
+def _log_normal(z: NDArray, pivots: NDArray) -> NDArray[np.float64]:
+    """Log normal density of standardised rows; the pivots are those of the standardisation."""
+    const = np.log(pivots).sum(axis=1) - 0.5 * pivots.shape[1] * np.log(2 * np.pi)
+    return const - 0.5 * (z**2).sum(axis=-1)
+
+
+def _log_student(r: NDArray, df: NDArray, d: int) -> NDArray[np.float64]:
+    """Log normaliser of the predictive of d columns, up to the determinant of their root."""
+    const = gammaln((df + d) / 2) - gammaln(df / 2)
+    return const - 0.5 * d * np.log(np.pi * (r + 1) / r)
