@@ -14,7 +14,7 @@ FARTHEST = 1e75  # standard deviations; squares of what lies farther would overf
 TIGHTEST = 1e-4  # the smallest share of the variance that "auto" takes for a cluster's own
 
 
-MOST_ROWS = 8.0  # how many rows "auto" takes its guess of a cluster's covariance to be worth,
+ROWS_PER_COLUMN = 4.0  # how many rows "auto" takes its guess of a cluster's covariance to be worth,
 ENTRIES = 16.0  # or as many as have this number of entries, where columns are many
 
 
@@ -72,7 +72,7 @@ def rows_guessed(n_columns: int) -> float:
 
     It is isotropic, which is the worse a guess the more columns there are.
     """
-    return min(MOST_ROWS, ENTRIES / n_columns)
+    return min(ROWS_PER_COLUMN * n_columns, ENTRIES / n_columns)
 
 
 def _near(Z: np.ndarray) -> float:

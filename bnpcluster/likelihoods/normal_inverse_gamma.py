@@ -25,8 +25,8 @@ class NormalInverseGamma(Likelihood):
     kappa : "auto" or float, default="auto"
         How many observations the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
     shape : "auto" or float, default="auto"
-        Shape of the inverse gamma law, for all columns. ``"auto"``: 5.5, or ``1.5 + 8 / d`` where
-        that is less, d being the number of columns.
+        Shape of the inverse gamma law, for all columns. ``"auto"``: ``1.5 + 8 / d``, d being
+        the number of columns; 3.5 for a single one.
     scale : "auto", float or array of shape (n_features,), default="auto"
         Scale of the inverse gamma law. ``"auto"``: such that the prior mean of a cluster's
         variance is `c` times the variance of the column.

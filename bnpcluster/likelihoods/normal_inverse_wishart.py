@@ -36,9 +36,9 @@ class NormalInverseWishart(Likelihood):
         How many observations the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
     nu : "auto" or float, default="auto"
         Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: ``d + 2``, the weakest
-        integer for which the covariance has a prior mean (d = n_features); 8 more, or ``16 / d``
-        where that is less, for the guess that the scale is; and up to ``d`` more where there are
-        not many more than 10 rows per column.
+        integer for which the covariance has a prior mean (d = n_features); ``16 / d`` more, for
+        the guess that the scale is (4 for one column); and up to ``d`` more where there are not
+        many more than 10 rows per column.
     scale : "auto", float or array, default="auto"
         Scale matrix: a matrix, a vector (its diagonal) or a number (times the identity).
         ``"auto"``: diagonal, such that the prior mean of a cluster's covariance is `c` times the
@@ -49,8 +49,7 @@ class NormalInverseWishart(Likelihood):
     The automatic values follow the data, so that units and offsets of columns do not matter. They
     rest on one number, `c` in [0.0001, 1]: the share of the total variance that belongs to a single
     cluster, estimated from the distances between near neighbours. A cluster's covariance is then
-    expected to be about `c` times the total variances, a guess worth some eight rows where columns
-    are few. This is what makes one cluster of a heap with a dense core and a wide halo; with ``nu =
+    expected to be about `c` times the total variances, a guess worth eight rows for two columns. This is what makes one cluster of a heap with a dense core and a wide halo; with ``nu =
     d + 2`` it falls into several Gaussian layers. A fixed ``scale=I`` on standardised data, a
     common choice, hides clusters that are much tighter than the whole.
 
