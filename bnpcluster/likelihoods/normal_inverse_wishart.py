@@ -49,9 +49,10 @@ class NormalInverseWishart(Likelihood):
     The automatic values follow the data, so that units and offsets of columns do not matter. They
     rest on one number, `c` in [0.0001, 1]: the share of the total variance that belongs to a single
     cluster, estimated from the distances between near neighbours. A cluster's covariance is then
-    expected to be about `c` times the total variances, a guess worth eight rows for two columns. This is what makes one cluster of a heap with a dense core and a wide halo; with ``nu =
-    d + 2`` it falls into several Gaussian layers. A fixed ``scale=I`` on standardised data, a
-    common choice, hides clusters that are much tighter than the whole.
+    expected to be about `c` times the total variances, a guess worth eight rows for two columns.
+    This is what makes one cluster of a heap with a dense core and a wide halo; with ``nu = d + 2``
+    it falls into several Gaussian layers. A fixed ``scale=I`` on standardised data, a common choice,
+    hides clusters that are much tighter than the whole.
 
     The mean of a cluster has a prior standard deviation of about eight standard deviations of the
     data (kappa = c / 64). It must be wide: where the prior predictive density resembles the data,
