@@ -179,12 +179,15 @@ def grown_bound(bound: Any, capacity: int) -> Any:
     """Bound data with their own copy of the slots, and room for `capacity` of them.
 
     `slot_axis` names the arrays that a chain must own, with the axis (or axes, or none: scratch
-    space) that the slots lie along.
+    space) that the slots lie along; an array in its place may be bound data with slots themselves.
     """
     width = padded(capacity)
     changed = {}
     for name, axes in bound.slot_axis.items():
         old = getattr(bound, name)
+        if isinstance(old, tuple):
+            changed[name] = grown_bound(old, capacity)
+            continue
         shape = list(old.shape)
         for axis in (axes,) if isinstance(axes, int) else axes:
             shape[axis] = max(width, shape[axis])

@@ -10,7 +10,7 @@ import bnpcluster
 PACKAGE = Path(bnpcluster.__file__).parent
 # Each module may import those of lower rank; priors, likelihoods and samplers not one another.
 RANKS = [
-    {"_jit"},
+    {"_jit", "_resolve"},
     {"_ops"},
     {"_partition"},
     {"_state", "_draws"},
@@ -23,7 +23,6 @@ RANKS = [
         "diagnostics",
         "_checkpoint",
         "_progress",
-        "_resolve",
         "_docs",
         "testing",
         "_smc_diagnostics",

@@ -23,6 +23,12 @@ class Likelihood(BaseEstimator):
     has_density = True
     """Whether rows have a density; if not, they are whole numbers and have probabilities."""
 
+    takes_text = False
+    """Whether `Columns` may give it codes of text."""
+
+    takes_nan = False
+    """Whether rows may lack entries, marked by NaN: `bind_observed` is defined, too."""
+
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
         """Instances, each with five to seven rows of data, on which the checks are made."""
@@ -31,6 +37,10 @@ class Likelihood(BaseEstimator):
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Validate the rows `X` and return data and empty slots for the kernels."""
         raise NotImplementedError(f"{type(self).__name__} must define bind(X, capacity).")
+
+    def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """What `bind` returns where entries are NaN, for any `X`: its `rows` may have them, too."""
+        raise NotImplementedError(f"{type(self).__name__} must define bind_observed(X, capacity).")
 
     def frozen(self, X: np.ndarray) -> Likelihood:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
@@ -42,6 +52,7 @@ class Likelihood(BaseEstimator):
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """Columns in which Euclidean distance makes sense, for the k-means starts of chains."""
+        X = completed(X)
         # By the largest entry first, so that squares neither overflow nor underflow.
         largest = np.abs(X).max(axis=0)
         Z = X / np.where(largest > 0, largest, 1.0)
@@ -52,6 +63,30 @@ class Likelihood(BaseEstimator):
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
         raise NotImplementedError(f"{type(self).__name__} must define sample(bound, k, rng).")
+
+
+def check_observed(X: np.ndarray) -> None:
+    """Raise one sentence if a column of `X` has no entry at all."""
+    columns = np.flatnonzero(np.isnan(X).all(axis=0))
+    if len(columns):
+        raise ValueError(
+            f"Column {columns[0]} has no observed entry, and so no say in the clusters: leave it "
+            "out."
+        )
+
+
+def completed(X: np.ndarray) -> np.ndarray:
+    """The rows, with the mean of its column in place of every NaN."""
+    holes = np.isnan(X)
+    return np.where(holes, observed_mean(X), X) if holes.any() else X
+
+
+def observed_mean(X: np.ndarray) -> np.ndarray:
+    """The mean of every column over the entries that are not NaN."""
+    holes = np.isnan(X)
+    if not holes.any():
+        return X.mean(axis=0)
+    return np.where(holes, 0.0, X).sum(axis=0) / np.maximum((~holes).sum(axis=0), 1)
 
 
 def is_auto(value: Any) -> bool:

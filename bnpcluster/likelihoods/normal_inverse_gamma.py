@@ -7,8 +7,15 @@ from typing import Any
 import numpy as np
 
 from bnpcluster.likelihoods._inverse_gamma import bind_columns, sample_columns
+from bnpcluster.likelihoods._inverse_gamma_holes import bind_observed_columns
 from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, units
-from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, number
+from bnpcluster.likelihoods.base import (
+    Likelihood,
+    check_observed,
+    column_values,
+    is_auto,
+    number,
+)
 
 
 class NormalInverseGamma(Likelihood):
@@ -33,12 +40,16 @@ class NormalInverseGamma(Likelihood):
     `c` is the share of the total variance that belongs to a single cluster, estimated from the data
     as in `NormalInverseWishart`, to which this likelihood is equal for one column.
 
+    Entries that are NaN are integrated out exactly; "auto" then rests on the observed ones.
+
     Examples
     --------
     >>> from bnpcluster.likelihoods import NormalInverseGamma
     >>> NormalInverseGamma(shape=2.0).get_params()["shape"]
     2.0
     """
+
+    takes_nan = True
 
     def __init__(
         self,
@@ -62,9 +73,18 @@ class NormalInverseGamma(Likelihood):
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the rows `X` for the kernels."""
+        if np.isnan(X).any():
+            return self.bind_observed(X, capacity)
         unit = units(X)
         Z = unit.inside(X)
         return bind_columns(Z, unit, *self._at(Z, unit), capacity)
+
+    def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Ready the rows `X`, of which entries may be NaN."""
+        check_observed(X)
+        unit = units(X)
+        Z = unit.inside(X)
+        return bind_observed_columns(Z, unit, *self._at(Z, unit), capacity)
 
     def frozen(self, X: np.ndarray) -> NormalInverseGamma:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
