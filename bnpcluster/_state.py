@@ -179,7 +179,7 @@ def grown_bound(bound: Any, capacity: int) -> Any:
     """Bound data with their own copy of the slots, and room for `capacity` of them.
 
     `slot_axis` names the arrays that a chain must own, with the axis (or axes, or none: scratch
-    space) that the slots lie along; an array in its place may be bound data with slots themselves.
+    space) that the slots lie along. A field may also hold bound data with slots of its own.
     """
     width = padded(capacity)
     changed = {}

@@ -10,7 +10,7 @@ import bnpcluster
 PACKAGE = Path(bnpcluster.__file__).parent
 # Each module may import those of lower rank; priors, likelihoods and samplers not one another.
 RANKS = [
-    {"_jit", "_resolve"},
+    {"_jit", "_resolve", "_frames"},
     {"_ops"},
     {"_partition"},
     {"_state", "_draws"},

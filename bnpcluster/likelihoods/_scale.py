@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -65,8 +64,13 @@ def cluster_share(Z: np.ndarray) -> float:
     in a single Gaussian cloud it overestimates it. The share is the geometric mean of the two.
     """
     Z = Z[:: -(-len(Z) // ROWS)]
-    low = _near(Z) ** 2 / (2 * Z.shape[1])
-    high = (_near(Z) / _near_in_one_cloud(*Z.shape)) ** 2
+    near, cloud = _near(Z), _near_in_one_cloud(*Z.shape)
+    holes = np.isnan(Z)
+    if holes.any():
+        # Rows with few columns in common have near neighbours by chance, as in a cloud with holes.
+        near *= cloud / _near(np.where(holes, np.nan, _cloud(*Z.shape)))
+    low = near**2 / (2 * Z.shape[1])
+    high = (near / cloud) ** 2
     return float(np.clip(np.sqrt(low * high), TIGHTEST, 1.0))
 
 
@@ -77,9 +81,13 @@ def _near(Z: np.ndarray) -> float:
     near = np.partition(distance, rank, axis=1)[:, rank]
     # Rows that share no observed column have no distance (NaN, which is sorted to the end).
     near = near[~np.isnan(near)]
-    return float(np.median(near)) if len(near) else math.sqrt(2 * Z.shape[1])
+    return float(np.median(near)) if len(near) else 1.0
 
 
 @lru_cache(maxsize=64)
 def _near_in_one_cloud(n: int, dimension: int) -> float:
-    return _near(np.random.default_rng(0).standard_normal((n, dimension)))
+    return _near(_cloud(n, dimension))
+
+
+def _cloud(n: int, dimension: int) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((n, dimension))
