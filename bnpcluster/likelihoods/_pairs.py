@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bnpcluster._ops as ops
-from bnpcluster._jit import kernel
 
 NEEDED = (
     "clear",
@@ -91,16 +90,10 @@ def _log_predictive_without(lik, k, i):
     return first + ops.log_predictive_without(lik.second, k, i)
 
 
-@kernel
-def all_of(lik, i, start, stop, out):
-    """log_predictive_all of one part, compiled once for all its callers."""
-    ops.log_predictive_all(lik, i, start, stop, out)
-
-
 @ops.log_predictive_all.register(Pair)
 def _log_predictive_all(lik, i, start, stop, out):
-    all_of(lik.first, i, start, stop, out)
-    all_of(lik.second, i, start, stop, lik.scores)
+    ops.log_predictive_all(lik.first, i, start, stop, out)
+    ops.log_predictive_all(lik.second, i, start, stop, lik.scores)
     for k in range(start, stop):
         out[k] += lik.scores[k]
 

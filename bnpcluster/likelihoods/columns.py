@@ -69,11 +69,6 @@ class Columns(Likelihood):
         return [(cls([("nig", [0, 2]), ("bernoulli", 1)]), X), (cls(three), Y)]
 
     @property
-    def is_of_rows(self) -> bool:  # type: ignore[override]
-        """Whether all parts are."""
-        return all(law.is_of_rows for law in self._laws())
-
-    @property
     def has_density(self) -> bool:  # type: ignore[override]
         """Whether all parts have one."""
         return all(law.has_density for law in self._laws())
@@ -136,6 +131,8 @@ class Columns(Likelihood):
         ]
         _check_covered([j for _, own in parts for j in own], names, d)
         for law, own in parts:
+            if not law.is_of_rows:
+                raise TypeError(f"{law!r} is a law of networks, which have no columns.")
             for j in own:
                 if kinds[j] == "text" and not law.takes_text:
                     raise ValueError(
@@ -243,10 +240,12 @@ def column_numbers(key: Any, names: Sequence[str] | None, d: int, table: Any = N
     if callable(key):
         key = key(table)
     if isinstance(key, slice):
-        bounds = [_number(e, names, d) if isinstance(e, str) else e for e in (key.start, key.stop)]
-        if isinstance(key.stop, str) and bounds[1] is not None:
-            bounds[1] += 1  # slices of names include their end, as in pandas
-        return list(range(d))[slice(*bounds, key.step)]
+        start, stop = key.start, key.stop
+        if isinstance(start, str):
+            start = _number(start, names, d)
+        if isinstance(stop, str):
+            stop = _number(stop, names, d) + 1  # slices of names include their end, as in pandas
+        return list(range(d))[start : stop : key.step]
     if isinstance(key, (str, numbers.Integral)) and not isinstance(key, bool):
         return [_number(key, names, d)]
     if not isinstance(key, Iterable):
@@ -268,9 +267,10 @@ def _number(key: Any, names: Sequence[str] | None, d: int) -> int:
         return list(names).index(key)
     if isinstance(key, bool) or not isinstance(key, numbers.Integral):
         raise TypeError(f"Columns are given by index, name, list, slice or mask, got {key!r}.")
-    if not -d <= key < d:
-        raise ValueError(f"Column {key} was asked for, but X has {d} columns.")
-    return int(key) % d
+    j = int(key)
+    if not -d <= j < d:
+        raise ValueError(f"Column {j} was asked for, but X has {d} columns.")
+    return j % d
 
 
 def _check_covered(chosen: list[int], names: Sequence[str] | None, d: int) -> None:
