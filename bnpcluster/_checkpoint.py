@@ -35,6 +35,8 @@ def frozen(chain: Chain, place: Place | None = None) -> dict[str, np.ndarray]:
     return {
         "meta": np.array(json.dumps(meta)),
         "labels": place.labels,
+        "latent": np.zeros(0) if place.latent is None else place.latent,
+        "latent_draws": stacked(chain.latent_draws[: place.n_draws], 0),
         "draws": stacked(chain.draws[: place.n_draws], len(place.labels)),
         "history": stacked(list(place.history.values()), len(place.labels)),
     }
@@ -58,6 +60,8 @@ def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
         rng=generator,
         iteration=meta["iteration"],
         draws=list(arrays["draws"]),
+        latent=arrays["latent"] if arrays["latent"].size else None,
+        latent_draws=list(arrays["latent_draws"]),
         traces=meta["traces"],
         counts=Counter(meta["counts"]),
         tuning=meta["tuning"],
@@ -85,7 +89,7 @@ class Checkpoint:
             return None
         try:
             with self.path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-                names = ("meta", "labels", "draws", "history")
+                names = ("meta", "labels", "draws", "history", "latent", "latent_draws")
                 return [
                     thawed({name: file[f"{name}_{c}"] for name in names}, prior)
                     for c in range(int(file["n_chains"]))

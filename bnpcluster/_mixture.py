@@ -164,7 +164,11 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
     def _fitted(self) -> Fitted:
         check_is_fitted(self)
-        return Fitted(self._likelihood, self._bound, self.posterior_, self._log_urn, self.labels_)
+        latent = self._latent
+        if latent is not None:
+            latent = latent.reshape(-1, latent.shape[-1])
+        what = (self._likelihood, self._bound, self.posterior_, self._log_urn, self.labels_)
+        return Fitted(*what, latent)
 
     def _fitted_for(self, X: np.ndarray) -> Fitted:
         """The fit, with slots that can be compared with the valid rows `X`."""

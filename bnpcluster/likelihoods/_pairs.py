@@ -103,6 +103,26 @@ def _log_marginal(lik, k):
     return ops.log_marginal(lik.first, k) + ops.log_marginal(lik.second, k)
 
 
+@ops.latent.register(Pair)
+def _latent(lik):
+    parts = [v for v in (ops.latent(lik.first), ops.latent(lik.second)) if v is not None]
+    return np.concatenate(parts) if parts else None
+
+
+@ops.set_latent.register(Pair)
+def _set_latent(lik, values):
+    first = ops.latent(lik.first)
+    n_first = 0 if first is None else len(first)
+    ops.set_latent(lik.first, values[:n_first])
+    ops.set_latent(lik.second, values[n_first:])
+
+
+@ops.move_latent.register(Pair)
+def _move_latent(lik, labels, rng):
+    ops.move_latent(lik.first, labels, rng)
+    ops.move_latent(lik.second, labels, rng)
+
+
 @ops.n_coordinates.register(Pair)
 def _n_coordinates(lik):
     return ops.n_coordinates(lik.first) + ops.n_coordinates(lik.second)

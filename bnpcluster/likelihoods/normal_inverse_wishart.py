@@ -13,9 +13,17 @@ from bnpcluster.likelihoods._inverse_gamma import (
     sample_columns,
 )
 from bnpcluster.likelihoods._niw_general import GeneralNIW, bind_general, with_rows
+from bnpcluster.likelihoods._inverse_gamma_holes import ObservedColumns, bind_observed_columns
+from bnpcluster.likelihoods._niw_holes import HoledNIW, bind_holed, fill_centres, rows_of_holed
 from bnpcluster.likelihoods._niw_planar import PlanarNIW, bind_planar, planar_moments
 from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, units
-from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, number
+from bnpcluster.likelihoods.base import (
+    Likelihood,
+    check_observed,
+    column_values,
+    is_auto,
+    number,
+)
 
 ROWS_PER_COLUMN = 10  # with fewer rows than that, a full covariance is hard to tell
 
@@ -62,6 +70,8 @@ class NormalInverseWishart(Likelihood):
     0.1
     """
 
+    takes_nan = True
+
     def __init__(
         self,
         *,
@@ -84,6 +94,8 @@ class NormalInverseWishart(Likelihood):
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the rows `X` for the kernels."""
+        if np.isnan(X).any():
+            return self.bind_observed(X, capacity)
         unit = units(X)
         Z = unit.inside(X)
         n, d = Z.shape
@@ -92,6 +104,18 @@ class NormalInverseWishart(Likelihood):
             return bind_columns(Z, unit, mean, kappa, nu / 2, np.diag(scale) / 2, capacity)
         bind = bind_planar if d == 2 else bind_general
         return bind(Z, unit, mean, kappa, nu, scale, _tables(n, kappa, nu, scale, unit), capacity)
+
+    def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Ready the rows `X`, of which entries may be NaN; chains move these entries."""
+        check_observed(X)
+        unit = units(X)
+        Z = unit.inside(X)
+        mean, kappa, nu, scale = self._at(Z, unit)
+        if Z.shape[1] == 1:
+            shape, rate = nu / 2, np.diag(scale) / 2
+            return bind_observed_columns(Z, unit, mean, kappa, shape, rate, capacity)
+        tables = _tables(len(Z), kappa, nu, scale, unit)
+        return bind_holed(Z, unit, mean, kappa, nu, scale, tables, capacity)
 
     def frozen(self, X: np.ndarray) -> NormalInverseWishart:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
@@ -132,11 +156,13 @@ class NormalInverseWishart(Likelihood):
         Z = Units(bound.centre, bound.unit).inside(X)
         if isinstance(bound, GeneralNIW):
             return with_rows(bound, Z)
+        if isinstance(bound, HoledNIW):
+            return rows_of_holed(bound, Z)
         return bound._replace(X=Z)
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k, a multivariate Student t."""
-        if isinstance(bound, InverseGammaColumns):
+        if isinstance(bound, (InverseGammaColumns, ObservedColumns)):
             return sample_columns(bound, k, rng)
         planar = isinstance(bound, PlanarNIW)
         mean, chol = planar_moments(bound, k) if planar else (bound.mean[k], np.tril(bound.chol[k]))
