@@ -73,6 +73,21 @@ def is_frame(table: Any) -> bool:
     return hasattr(table, "columns") and hasattr(table, "dtypes")
 
 
+def with_values(table: Any, X: np.ndarray, filled: np.ndarray, encoding: Encoding | None) -> Any:
+    """A data frame with the values `filled` in those columns in which `X`, its numbers, has NaN."""
+    table = table.clone() if hasattr(table, "clone") else table.copy()
+    for j in np.flatnonzero(np.isnan(X).any(axis=0)):
+        name = list(table.columns)[j]
+        values: Any = filled[:, j]
+        if encoding is not None and j in encoding.categories:
+            values = encoding.decode(int(j), values)
+        if hasattr(table, "with_columns"):  # of polars
+            table = table.with_columns(type(table[name])(name, values))
+        else:
+            table[name] = values
+    return table
+
+
 def _columns(table: Any) -> tuple[list[Any], list[str] | None]:
     """The columns, and their names if they have any."""
     if is_frame(table):

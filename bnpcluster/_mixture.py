@@ -10,7 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from bnpcluster import _resolve, _smc_fit
-from bnpcluster._frames import Encoding, is_frame
+from bnpcluster._frames import Encoding, is_frame, with_values
+from bnpcluster._impute import impute
 from bnpcluster._sampling import Sampled
 from bnpcluster.likelihoods import LIKELIHOODS, Columns, Likelihood
 from bnpcluster.likelihoods.base import check_observed
@@ -262,6 +263,32 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         novelty : ndarray of shape (n_samples,)
         """
         return self._predicted(X).novelty
+
+    def impute(self, X: Any = None) -> Any:
+        """Fill in missing entries by what the posterior expects, given the observed ones.
+
+        Averages over draws and clusters; nothing is drawn at random. Observed entries are left as
+        they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Rows with NaN. None, or the data of the fit again: the rows of the fit, each within its
+            clusters in the draws. Other rows are new ones, as in `predict`.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features), or a data frame like the one given
+            Means in place of NaN: probabilities of a 1 for ``"bernoulli"``, the most probable
+            category for ``"categorical"``.
+        """
+        check_is_fitted(self)
+        rows = self._X if X is None else self._checked(X, reset=False)
+        own = np.array_equal(rows, self._X, equal_nan=True)
+        filled = impute(self._fitted_for(rows), rows, np.arange(len(rows)) if own else None)
+        if X is None or not is_frame(X):
+            return filled
+        return with_values(X, rows, filled, self._encoding)
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw new rows from the posterior predictive distribution.

@@ -51,6 +51,7 @@ class Sampled(ClusterMixin, BaseEstimator):
     n_particles: int | None = None
     diagnostics_: Diagnostics | RunDiagnostics
     _inits: tuple[str, ...] = STARTS
+    _latent: np.ndarray | None = None  # by chain and draw: missing entries that chains move
 
     def _store(self, parameters: dict[str, Any]) -> None:
         """Store constructor arguments untouched, as every scikit-learn constructor does."""

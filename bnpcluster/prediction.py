@@ -122,7 +122,7 @@ def _slices(n_draws: int, work: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, n_draws, size)]
 
 
-def recall(fitted: Fitted, bound: Any, partition: Partition, draw: int) -> None:
+def recall(fitted: Fitted, bound: Any, partition: Partition, draw: Any) -> None:
     """Let the missing entries be those of a draw, if chains move them; all slots are emptied."""
     if fitted.latent is not None:
         set_latent(bound, fitted.latent[draw])

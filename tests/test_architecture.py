@@ -29,7 +29,7 @@ RANKS = [
         "evidence",
     },
     {"_report"},
-    {"_smc_fit"},
+    {"_smc_fit", "_impute"},
     {"_sampling"},
     {"_mixture"},
     {"mixtures", "relational"},

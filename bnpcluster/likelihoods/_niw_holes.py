@@ -122,7 +122,9 @@ def rows_of_holed(bound, Z):
     log_unit = np.where(np.isnan(Z), 0.0, np.log(bound.unit)).sum(axis=1)
     shared = (bound.prior, bound.size, bound.mean, bound.chol, np.arange(len(Z)))
     scratch = (np.zeros_like(bound.factor), np.zeros_like(bound.work))
-    return ObservedRows(Z, bound.centre, bound.unit, log_unit, *shared, *observed_first(Z), *scratch)
+    return ObservedRows(
+        Z, bound.centre, bound.unit, log_unit, *shared, *observed_first(Z), *scratch
+    )
 
 
 @ops.latent.register(HoledNIW)

@@ -78,6 +78,12 @@ def bind_observed_terms(codes, n_categories, prior, capacity):
     )
 
 
+def probabilities(bound, n_slots):
+    """Of every category in the first slots."""
+    total = bound.total.base + bound.size[:n_slots]
+    return (bound.prior.base + bound.counts[:n_slots]) / total[:, bound.column]
+
+
 def sample_terms(bound, k, rng):
     """One row of codes from the posterior predictive of slot k."""
     # The categories of all columns lie side by side; each column is inverted in its own part.

@@ -60,6 +60,31 @@ class Likelihood(BaseEstimator):
         scale = Z.std(axis=0)
         return Z / np.where(scale > 0, scale, 1.0)
 
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """What to expect of every column in the first slots, of bound data that take NaN.
+
+        Of shape (n_slots, n_expected); probabilities of all categories where means make no sense.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define means(bound, n_slots).")
+
+    def expected(
+        self, bound: Any, new: Any, share: np.ndarray, items: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The sum over slots of share[i, k] times what to expect of row i of `new` in slot k.
+
+        `items` are the numbers that the rows have in `bound`, if they are among its rows. Here all
+        rows expect alike; a likelihood with dependent columns looks at the observed entries.
+        """
+        return share @ self.means(bound, share.shape[1])
+
+    def n_expected(self, bound: Any, n_columns: int) -> int:
+        """How many numbers `means` gives for each slot."""
+        return n_columns
+
+    def filled(self, bound: Any, X: np.ndarray, expected: np.ndarray) -> np.ndarray:
+        """The rows of `X` with what is expected in place of NaN."""
+        return np.where(np.isnan(X), expected, X)
+
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
         raise NotImplementedError(f"{type(self).__name__} must define sample(bound, k, rng).")

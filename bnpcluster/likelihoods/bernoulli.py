@@ -25,6 +25,7 @@ from bnpcluster.likelihoods._observed_terms import (
     ObservedTerms,
     bind_observed_terms,
     observed_lists,
+    probabilities,
     sample_terms,
 )
 from bnpcluster.likelihoods._terms import sums_terms, term_lists
@@ -128,6 +129,10 @@ class Bernoulli(Likelihood):
     def features(self, X: np.ndarray) -> np.ndarray:
         """The columns as they are: scaled, the rarest ones would drown the others."""
         return completed(np.asarray(X, float))
+
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """The probability of a 1 in every column in the first slots."""
+        return probabilities(bound, n_slots)[:, 1::2]
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""

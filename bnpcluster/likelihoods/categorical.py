@@ -26,6 +26,7 @@ from bnpcluster.likelihoods._observed_terms import (
     ObservedTerms,
     bind_observed_terms,
     observed_lists,
+    probabilities,
     sample_terms,
 )
 from bnpcluster.likelihoods._terms import sums_terms
@@ -158,6 +159,20 @@ class Categorical(Likelihood):
             common = values[np.argsort(-counts, kind="stable")[:COMMONEST]]
             indicators.append(column[:, None] == common)
         return np.column_stack(indicators).astype(float)
+
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """The probability of every category in the first slots."""
+        return probabilities(bound, n_slots)
+
+    def n_expected(self, bound: Any, n_columns: int) -> int:
+        """One number per category."""
+        return int(bound.n_categories.sum())
+
+    def filled(self, bound: Any, X: np.ndarray, expected: np.ndarray) -> np.ndarray:
+        """The rows of `X` with the most probable category in place of NaN."""
+        ends = np.cumsum(bound.n_categories)[:-1]
+        best = [part.argmax(axis=1) for part in np.split(expected, ends, axis=1)]
+        return np.where(np.isnan(X), np.column_stack(best), X)
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""

@@ -194,6 +194,24 @@ class Columns(Likelihood):
         parts = self._split(X.shape[1])
         return np.column_stack([law.features(X[:, own]) for law, own in parts])
 
+    def expected(
+        self, bound: Any, new: Any, share: np.ndarray, items: np.ndarray | None = None
+    ) -> np.ndarray:
+        """What the parts expect, side by side."""
+        laws = self._laws()
+        each = zip(laws, parts_of(bound, len(laws)), parts_of(new, len(laws)), strict=True)
+        return np.column_stack([law.expected(b, n, share, items) for law, b, n in each])
+
+    def filled(self, bound: Any, X: np.ndarray, expected: np.ndarray) -> np.ndarray:
+        """The rows of `X`, filled in by every part."""
+        X, done = X.copy(), 0
+        parts = self._split(X.shape[1])
+        for (law, own), part in zip(parts, parts_of(bound, len(parts)), strict=True):
+            width = law.n_expected(part, len(own))
+            X[:, own] = law.filled(part, X[:, own], expected[:, done : done + width])
+            done += width
+        return X
+
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
         laws = self._laws()

@@ -111,6 +111,10 @@ class NormalInverseGamma(Likelihood):
         """The same slots with other data: item i is now row i of `X`."""
         return bound._replace(X=Units(bound.centre, bound.unit).inside(X))
 
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """The posterior mean of every column in the first slots."""
+        return bound.centre + bound.unit * bound.mean[:, :n_slots].T
+
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k, a Student t per column."""
         return sample_columns(bound, k, rng)

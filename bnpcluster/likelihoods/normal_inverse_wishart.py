@@ -12,8 +12,8 @@ from bnpcluster.likelihoods._inverse_gamma import (
     bind_columns,
     sample_columns,
 )
-from bnpcluster.likelihoods._niw_general import GeneralNIW, bind_general, with_rows
 from bnpcluster.likelihoods._inverse_gamma_holes import ObservedColumns, bind_observed_columns
+from bnpcluster.likelihoods._niw_general import GeneralNIW, bind_general, with_rows
 from bnpcluster.likelihoods._niw_holes import HoledNIW, bind_holed, fill_centres, rows_of_holed
 from bnpcluster.likelihoods._niw_planar import PlanarNIW, bind_planar, planar_moments
 from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, units
@@ -159,6 +159,23 @@ class NormalInverseWishart(Likelihood):
         if isinstance(bound, HoledNIW):
             return rows_of_holed(bound, Z)
         return bound._replace(X=Z)
+
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """The posterior mean of a single column in the first slots."""
+        return bound.centre + bound.unit * bound.mean[:, :n_slots].T
+
+    def expected(
+        self, bound: Any, new: Any, share: np.ndarray, items: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The conditional means given the observed entries; of rows of the fit, the chain's own."""
+        if isinstance(bound, ObservedColumns):
+            return super().expected(bound, new, share, items)
+        weight = share.sum(axis=1, keepdims=True)
+        Z = np.zeros(new.X.shape) if items is None else weight * bound.X[items]
+        if items is None:
+            for k in range(share.shape[1]):
+                fill_centres(new, k, np.ascontiguousarray(share[:, k]), Z)
+        return weight * bound.centre + bound.unit * Z
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k, a multivariate Student t."""

@@ -113,6 +113,10 @@ class Poisson(Likelihood):
         """Square roots, which make the variance within clusters the same for all means."""
         return 2.0 * np.sqrt(np.maximum(completed(X), 0.0))
 
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """The posterior mean of every column in the first slots."""
+        return (bound.shape.base + bound.total[:n_slots]) / (bound.rate + bound.size[:n_slots])
+
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k, negative binomial by column."""
         mean = rng.gamma(bound.shape.base + bound.total[k], 1 / (bound.rate + bound.size[k]))
