@@ -22,6 +22,7 @@ from tests.mutants.books import BOOKKEEPING
 from tests.mutants.columns import COLUMNS
 from tests.mutants.discrete import DISCRETE
 from tests.mutants.gaussian import GAUSSIAN
+from tests.mutants.holes import MISSING
 from tests.mutants.moves import MOVES
 from tests.mutants.networks import NETWORKS
 from tests.mutants.outside import OUTSIDE
@@ -43,6 +44,7 @@ MUTANTS = [
     *GAUSSIAN,
     *COLUMNS,
     *DISCRETE,
+    *MISSING,
     *OUTSIDE,
     *PARTITION_PRIORS,
     *RELATIONAL,
