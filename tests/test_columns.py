@@ -22,7 +22,12 @@ from bnpcluster.likelihoods import (
     NormalInverseWishart,
     Relational,
 )
+from bnpcluster.priors import DirichletProcess
+from bnpcluster.samplers import Gibbs
+from bnpcluster.testing import check_likelihood, check_sampler
+from tests.test_prediction import against_enumeration
 
+JITTED = hasattr(__import__("bnpcluster.samplers.gibbs", fromlist=["sweep"]).sweep, "py_func")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 QUICK = {"sampler": "gibbs", "n_draws": 20, "n_warmup": 20, "n_chains": 2, "random_state": 0}
 RNG = np.random.default_rng(0)
@@ -193,6 +198,17 @@ def test_the_density_is_the_product_of_the_parts(frame):
     features = likelihood.features(X)
     assert features.shape[1] == expected.shape[1] + 1
     np.testing.assert_array_equal(features[:, :2], expected[:, :2])
+
+
+def test_three_parts_with_holes_keep_the_contract_and_the_posterior():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=6), rng.integers(2, size=6), rng.poisson(3.0, size=6)])
+    X[[0, 2, 3, 5, 5], [1, 0, 2, 0, 1]] = np.nan
+    likelihood = Columns([("poisson", [2]), ("nig", [0]), ("bernoulli", [1])])
+    check_likelihood(likelihood, X)
+    size = 10_000 if JITTED else 300
+    check_sampler(Gibbs(), likelihood, DirichletProcess(1.0), X[:5], n_replicates=size)
+    against_enumeration(likelihood.frozen(X), DirichletProcess(1.0), X)
 
 
 def test_coordinates_are_those_of_the_parts():

@@ -189,7 +189,7 @@ def test_predictions_use_the_missing_entries_of_every_draw():
     partitions, _, _, full = exact(TWO_ROWS, PRIOR, 7)
     rng = np.random.default_rng(0)
     chosen = rng.integers(len(full), size=6)
-    rows = partitions[[3, 0, 7, 9, 14, 3]]
+    rows = partitions[[3, 3, 7, 7, 14, 3]]  # the same partition twice, with other entries
     draws = Posterior(rows[None], weights=[[1.0, 2.0, 1.0, 0.5, 1.0, 3.0]])
     bound = LAW.bind(TWO_ROWS)
     missing = np.isnan(TWO_ROWS)
