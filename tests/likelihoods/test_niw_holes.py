@@ -149,6 +149,31 @@ def test_a_redraw_follows_the_conditional_student_t():
             assert abs(np.corrcoef(np.sign(z))[0, 1]) < 0.1
 
 
+class Fixed:
+    """A generator that returns what it is told, and notes the degrees of freedom."""
+
+    def standard_normal(self, shape):
+        return np.tile([-0.8, 1.3], shape[0]).reshape(shape)
+
+    def chisquare(self, df):
+        self.df = df
+        return np.full(len(df), 2.7)
+
+
+@pytest.mark.parametrize("x", [[5.0, NAN], [NAN, -4.0], [NAN, NAN]])
+def test_a_redraw_is_the_transform_of_its_normals_and_chi_squares(x):
+    X = np.array([[-1.0, -1.2], [0.2, 0.5], x, [1.2, 2.0], [4.0, 3.0]])
+    state = State(LAW.bind(X, 8), PRIOR, np.array([0, 0, 0, 0, 1]))
+    fixed = Fixed()
+    state.move_latent(fixed)
+    location, scale, df = conditional(X[[0, 1, 3]], X[2])
+    assert fixed.df == pytest.approx([df])
+    z = np.array([-0.8, 1.3])[2 - len(location) :]
+    expected = location + np.linalg.cholesky(scale) @ z * np.sqrt(df / 2.7)
+    found = unscaled(state.problem.likelihood, X, state.latent)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 def test_statistics_are_those_of_the_completed_rows():
     """After redraws, slots hold what a fresh binding of the completed rows holds."""
     X = blobs()
