@@ -112,6 +112,7 @@ def test_all_kinds_of_frames_are_read_alike(frame, model, table):
 
 
 def test_arrays_of_objects_and_lists(frame):
+    np.testing.assert_array_equal(read(PARTS, frame)[1], encoded(frame))
     for table in (frame.to_numpy(object), frame.to_numpy(object).tolist()):
         assert_same(read(Columns(LISTED), table), read(PARTS, frame))
 
