@@ -21,6 +21,7 @@ from bnpcluster.chains import Chain, Place
 from bnpcluster.priors import Prior
 
 FORMAT = 1
+MEMBERS = ("meta", "labels", "draws", "history", "latent", "latent_draws")
 EVERY = 10.0  # seconds between two saves, at least
 SHORT = 0.1  # seconds; if a save takes longer, EVERY grows in proportion: a hundredth of the time
 
@@ -41,6 +42,8 @@ def frozen(chain: Chain, place: Place | None = None) -> dict[str, np.ndarray]:
     return {
         "meta": np.array(json.dumps(meta)),
         "labels": place.labels,
+        "latent": np.zeros(0) if place.latent is None else place.latent,
+        "latent_draws": stacked(chain.latent_draws[: place.n_draws], 0),
         "draws": stacked(chain.draws[: place.n_draws], len(place.labels)),
         "history": stacked(list(place.history.values()), len(place.labels)),
     }
@@ -64,6 +67,8 @@ def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
         rng=generator,
         iteration=meta["iteration"],
         draws=list(arrays["draws"]),
+        latent=arrays["latent"] if arrays["latent"].size else None,
+        latent_draws=list(arrays["latent_draws"]),
         traces=meta["traces"],
         counts=Counter(meta["counts"]),
         tuning=meta["tuning"],
@@ -182,7 +187,7 @@ def usable(directory: Any) -> Path:
 def members(file: Any, about: dict[str, Any]) -> Iterator[dict[str, np.ndarray]]:
     """The arrays of each chain in a file."""
     for c in range(about["n_chains"]):
-        yield {name: file[f"{name}_{c}"] for name in ("meta", "labels", "draws", "history")}
+        yield {name: file[f"{name}_{c}"] for name in MEMBERS}
 
 
 def put(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> None:

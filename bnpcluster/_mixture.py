@@ -7,14 +7,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from bnpcluster import _resolve, _smc_fit, densities
+from bnpcluster._frames import Encoding, is_frame, with_values
+from bnpcluster._impute import impute
 from bnpcluster._sampling import Sampled
 from bnpcluster.densities import Density
-from bnpcluster.likelihoods import LIKELIHOODS, Likelihood
+from bnpcluster.likelihoods import LIKELIHOODS, Columns, Likelihood
+from bnpcluster.likelihoods.base import check_observed
 from bnpcluster.prediction import Fitted, Prediction, predict, sample, urn_weights
-from bnpcluster.samplers import SAMPLERS, ParticleSampler
+from bnpcluster.priors import Prior
+from bnpcluster.samplers import SAMPLERS, ParticleSampler, Sampler
 
 ROWS = 500  # rows whose prediction the report compares with the point estimate
 
@@ -30,8 +34,22 @@ def _takes_rows(model: Any) -> bool:
 class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     """Base class of the mixtures. A subclass has a constructor and a method `_prior`."""
 
+    _encoding: Encoding | None = None  # of mixed columns, with the likelihood for them
+    _columns: Columns | None = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        likelihood = self.likelihood
+        if isinstance(likelihood, str):
+            likelihood = LIKELIHOODS.get(likelihood)
+        tags.input_tags.allow_nan = isinstance(likelihood, dict) or bool(
+            getattr(likelihood, "takes_nan", False)
+        )
+        return tags
+
     def _law(self) -> Likelihood:
-        likelihood = _resolve.component("likelihood", self.likelihood, LIKELIHOODS, Likelihood)
+        given = Columns(self.likelihood) if isinstance(self.likelihood, dict) else self.likelihood
+        likelihood = _resolve.component("likelihood", given, LIKELIHOODS, Likelihood)
         if not likelihood.is_of_rows:
             raise TypeError(
                 f"{likelihood!r} is a law of networks, not of rows: use InfiniteRelationalModel."
@@ -77,23 +95,58 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         return _smc_fit.extend(self, self._checked(X, reset=False))
 
     def _checked(self, X: Any, reset: bool) -> np.ndarray:
+        likelihood = self._law() if reset else self._likelihood
+        if isinstance(likelihood, Columns):
+            X = self._encoded(X, likelihood, reset)
+        elif reset:
+            self._encoding = self._columns = None
+        settings: dict[str, Any] = {
+            "dtype": np.float64,
+            "ensure_min_samples": 2 if reset else 1,
+            "ensure_all_finite": "allow-nan" if likelihood.takes_nan else True,
+        }
         try:
-            return validate_data(
-                self, X, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1
-            )
+            if self._encoding is not None:
+                X = check_array(X, **settings)
+            else:
+                X = validate_data(self, X, reset=reset, **settings)
         except ValueError as error:
             if "contains NaN" in str(error):
                 raise ValueError(
-                    "Input X contains NaN. Remove the rows or columns with missing values, or fill "
-                    "them in first, for instance with sklearn's SimpleImputer."
+                    f"Input X contains NaN, which {type(likelihood).__name__} cannot take. Remove "
+                    "the rows or columns with missing values, fill them in first, for instance "
+                    "with sklearn's SimpleImputer, or use a likelihood that integrates them out, "
+                    "such as 'nig'."
                 ) from None
             if "could not convert string to float" not in str(error):
                 raise
             raise ValueError(
                 f"X contains text ({str(error).rsplit(':', 1)[-1].strip()}): encode it as numbers "
                 "first, for instance with sklearn's OrdinalEncoder; likelihood='categorical' "
-                "takes its codes."
+                "takes its codes, and likelihood='columns' the text of data frames."
             ) from None
+        if reset:
+            check_observed(X)
+        return X
+
+    def _encoded(self, X: Any, likelihood: Columns, reset: bool) -> np.ndarray:
+        """Mixed columns as numbers; their names and how many they are is checked, too."""
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        table = X
+        if not is_frame(X):
+            listed = isinstance(X, (list, tuple))
+            table = check_array(
+                np.array(X, object) if listed else X, dtype=None, ensure_all_finite=False
+            )
+        if reset:
+            self._encoding = Encoding(table)
+            self._columns = likelihood.resolved(self._encoding.names, self._encoding.kinds, X)
+        assert self._encoding is not None
+        return self._encoding.encode(table)
+
+    def _components(self) -> tuple[Likelihood, Prior, Sampler]:
+        likelihood, prior, sampler = super()._components()
+        return self._columns or likelihood, prior, sampler
 
     def _prepare_prediction(self) -> None:
         self._log_urn = urn_weights(self._fitted_prior, self.posterior_)
@@ -103,7 +156,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
     def _judged(self) -> dict[str, str]:
         some = slice(None, None, -(-self.posterior_.n_items // ROWS))
-        membership = predict(self._fitted(), self._X[some]).membership
+        membership = predict(self._fitted_for(self._X[some]), self._X[some]).membership
         agreement = np.mean(membership.argmax(axis=1) == self.labels_[some])
         return {"agreement": f"predict(X) equals labels_ at {100 * agreement:.1f} % of the rows"}
 
@@ -113,11 +166,23 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
     def _fitted(self) -> Fitted:
         check_is_fitted(self)
-        return Fitted(self._likelihood, self._bound, self.posterior_, self._log_urn, self.labels_)
+        latent = self._latent
+        if latent is not None:
+            latent = latent.reshape(-1, latent.shape[-1])
+        what = (self._likelihood, self._bound, self.posterior_, self._log_urn, self.labels_)
+        return Fitted(*what, latent)
+
+    def _fitted_for(self, X: np.ndarray) -> Fitted:
+        """The fit, with slots that can be compared with the valid rows `X`."""
+        fitted = self._fitted()
+        if np.isnan(X).any():
+            fitted = fitted._replace(bound=self._likelihood.bind_observed(self._X))
+        return fitted
 
     def _predicted(self, X: Any) -> Prediction:
         check_is_fitted(self)
-        return predict(self._fitted(), self._checked(X, reset=False))
+        X = self._checked(X, reset=False)
+        return predict(self._fitted_for(X), X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable cluster of each row, among the clusters of the point estimate.
@@ -199,6 +264,32 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         novelty : ndarray of shape (n_samples,)
         """
         return self._predicted(X).novelty
+
+    def impute(self, X: Any = None) -> Any:
+        """Fill in missing entries by what the posterior expects, given the observed ones.
+
+        Averages over draws and clusters; nothing is drawn at random. Observed entries are left as
+        they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Rows with NaN. None, or the data of the fit again: the rows of the fit, each within its
+            clusters in the draws. Other rows are new ones, as in `predict`.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features), or a data frame like the one given
+            Means in place of NaN: probabilities of a 1 for ``"bernoulli"``, the most probable
+            category for ``"categorical"``.
+        """
+        check_is_fitted(self)
+        rows = self._X if X is None else self._checked(X, reset=False)
+        own = np.array_equal(rows, self._X, equal_nan=True)
+        filled = impute(self._fitted_for(rows), rows, np.arange(len(rows)) if own else None)
+        if X is None or not is_frame(X):
+            return filled
+        return with_values(X, rows, filled, self._encoding)
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw new rows from the posterior predictive distribution.

@@ -146,6 +146,25 @@ def whiten(lik, k, v):
     """Multiply the vector v by the inverse of the scatter matrix of slot k, up to a constant."""
 
 
+@generic(needs=(clear,))
+def latent(lik):
+    """What a likelihood adds to the data for chains to move, such as missing entries; or None.
+
+    This one and the next two are called outside kernels alone.
+    """
+    return None
+
+
+@generic(needs=(clear,))
+def set_latent(lik, values):
+    """Set what `latent` gives; afterwards all slots must be filled anew."""
+
+
+@generic(needs=(clear,))
+def move_latent(lik, labels, rng):
+    """Draw what `latent` gives from its law given the labels, or leave that law invariant."""
+
+
 @generic(needs=(log_predictive_all, log_predictive_without))
 def log_weights(lik, i, own, beta, slack, partition):
     """List where item i may go: partition.slots and .weights (log_prior + beta log f); how many.

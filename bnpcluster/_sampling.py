@@ -52,6 +52,7 @@ class Sampled(ClusterMixin, BaseEstimator):
     n_particles: int | None = None
     diagnostics_: Diagnostics | RunDiagnostics
     _inits: tuple[str, ...] = STARTS
+    _latent: np.ndarray | None = None  # by chain and draw: missing entries that chains move
 
     def _store(self, parameters: dict[str, Any]) -> None:
         """Store constructor arguments untouched, as every scikit-learn constructor does."""
@@ -227,6 +228,7 @@ class Sampled(ClusterMixin, BaseEstimator):
         interrupted: bool,
         old: Posterior | None = None,
     ) -> Any:
+        self._latent = _latent(chains, None if old is None else self._latent)
         self.posterior_ = _posterior(chains, old)
         self._prepare_prediction()
         self._last = [frozen(chain) for chain in chains]
@@ -276,6 +278,17 @@ class Sampled(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.posterior_.to_arviz()
+
+
+def _latent(chains: list[Chain], old: np.ndarray | None) -> np.ndarray | None:
+    """The missing entries of every draw, by chain and draw, if the likelihood moves them."""
+    if chains[0].latent is None:
+        return None
+    n_draws = min(len(chain.draws) for chain in chains)
+    drawn = np.array([chain.latent_draws[:n_draws] for chain in chains])
+    for chain in chains:
+        chain.latent_draws = []
+    return drawn if old is None else np.concatenate([old, drawn], axis=1)
 
 
 def _posterior(chains: list[Chain], old: Posterior | None) -> Posterior:

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from bnpcluster import _resolve
+from bnpcluster._ops import latent
 from bnpcluster._parcel import Parcel
 from bnpcluster._smc_diagnostics import diagnose_runs
 from bnpcluster._state import Stopped
@@ -41,6 +42,7 @@ def fit(
         )
     prior = sampler.checked(prior)
     bound = likelihood.bind(X)
+    _check_complete(bound, likelihood)
     check_operations(sampler, bound, likelihood)
     n_runs = _resolve.count("n_chains", model.n_chains, 1)
     seeds = _resolve.seed_sequence(model.random_state).spawn(n_runs)
@@ -58,12 +60,23 @@ def extend(model: Mixture, X: np.ndarray) -> Mixture:
         model._frozen = model._likelihood.frozen(model._X)
     everything = np.vstack([model._X, X])
     bound = model._frozen.bind(everything)
+    _check_complete(bound, model._frozen)
     sampler = model._sampler
     # Of copies: an interrupt must not leave particles behind that hold some of the rows.
     parcel = Parcel(bound)
     tasks = [(copy.deepcopy(run), parcel, len(everything)) for run in model._runs]
     runs, interrupted = _carry_out(model, sampler, sampler.resume, tasks)
     return _finish(model, everything, bound, runs, interrupted)
+
+
+def _check_complete(bound: Any, likelihood: Likelihood) -> None:
+    """Raise one sentence if chains would have to move missing entries."""
+    if latent(bound) is not None:
+        raise ValueError(
+            f"X contains NaN, which {type(likelihood).__name__} imputes in chains: take a sampler "
+            "of chains, such as 'split_merge', or a likelihood that integrates missing entries "
+            "out, such as 'nig'."
+        )
 
 
 def _carry_out(
@@ -114,7 +127,7 @@ def _finish(
 ) -> Mixture:
     log_z = np.array([run.log_evidence for run in runs])
     origins = np.array([run.origin for run in runs])
-    model._X, model._bound, model._last = X.copy(), bound, []
+    model._X, model._bound, model._last, model._latent = X.copy(), bound, [], None
     model.log_evidence_, model.log_evidence_se_ = combined(runs)
     model.posterior_ = posterior = _posterior(runs)
     model._log_urn = urn_weights(model._fitted_prior, posterior)

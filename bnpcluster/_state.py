@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bnpcluster._jit import kernel
-from bnpcluster._ops import log_likelihood, padded
+from bnpcluster._ops import latent, log_likelihood, move_latent, padded, set_latent
 from bnpcluster._partition import Problem, grown, new_partition, rebuild, resize
 
 LONGEST = 0.1  # seconds: kernel calls are cut so that a stop is noticed about this soon
@@ -97,6 +97,20 @@ class State:
         """The slot of every item."""
         return self.partition.labels
 
+    @property
+    def latent(self) -> np.ndarray | None:
+        """A copy of what the likelihood adds to the data, such as missing entries; or None."""
+        return latent(self.problem.likelihood)
+
+    def set_latent(self, values: np.ndarray) -> None:
+        """Go on with other missing entries."""
+        set_latent(self.problem.likelihood, values)
+        self.rebuild()
+
+    def move_latent(self, rng: np.random.Generator) -> None:
+        """Draw the missing entries given all else, if the likelihood moves them."""
+        move_latent(self.problem.likelihood, self.labels, rng)
+
     def rebuild(self) -> None:
         """Renumber the blocks by first item and recompute all statistics from the labels."""
         rebuild(self.problem, self.partition)
@@ -179,12 +193,15 @@ def grown_bound(bound: Any, capacity: int) -> Any:
     """Bound data with their own copy of the slots, and room for `capacity` of them.
 
     `slot_axis` names the arrays that a chain must own, with the axis (or axes, or none: scratch
-    space) that the slots lie along.
+    space) that the slots lie along. A field may also hold bound data with slots of its own.
     """
     width = padded(capacity)
     changed = {}
     for name, axes in bound.slot_axis.items():
         old = getattr(bound, name)
+        if isinstance(old, tuple):
+            changed[name] = grown_bound(old, capacity)
+            continue
         shape = list(old.shape)
         for axis in (axes,) if isinstance(axes, int) else axes:
             shape[axis] = max(width, shape[axis])

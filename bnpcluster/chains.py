@@ -63,6 +63,7 @@ class Place(NamedTuple):
     counts: Counter
     tuning: dict[str, float]
     history: dict[int, np.ndarray]
+    latent: np.ndarray | None = None
 
 
 @dataclass
@@ -74,6 +75,8 @@ class Chain:
     rng: np.random.Generator
     iteration: int = 0
     draws: list[np.ndarray] = field(default_factory=list)
+    latent: np.ndarray | None = None  # missing entries, if the likelihood moves them
+    latent_draws: list[np.ndarray] = field(default_factory=list)
     traces: list[dict[str, float]] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
     tuning: dict[str, float] = field(default_factory=dict)
@@ -96,21 +99,28 @@ class Chain:
             self.counts.copy(),
             self.tuning.copy(),
             self.history.copy(),
+            self.latent,
         )
 
     def without_draws(self) -> Chain:
         """The chain as it goes to a worker: its draws need not travel."""
-        return replace(self, draws=[], traces=[], n_before=len(self.draws))
+        return replace(self, draws=[], latent_draws=[], traces=[], n_before=len(self.draws))
 
     def joined(self, later: Chain) -> Chain:
         """The same chain as it came back, with all its draws."""
-        draws, traces = self.draws + later.draws, self.traces + later.traces
-        return replace(later, draws=draws, traces=traces, n_before=0)
+        kept = {
+            name: getattr(self, name) + getattr(later, name)
+            for name in ("draws", "latent_draws", "traces")
+        }
+        return replace(later, **kept, n_before=0)
 
     def keep(self, state: State) -> None:
         """Append the state to the draws."""
         n_blocks, values = state.n_blocks, state.prior.values
         self.draws.append(compact(state))
+        latent = state.latent
+        if latent is not None:
+            self.latent_draws.append(latent)
         traces = {name: values[name] for name in state.prior.sampled}
         traces["n_clusters"] = n_blocks
         traces["log_posterior"] = log_posterior(state)
@@ -153,6 +163,7 @@ def iterate(chain: Chain, state: State, sampler: Sampler, schedule: Schedule) ->
     chain.counts.update(sampler.step(state, chain.rng))
     if every and chain.iteration % every == 0:
         state.set_prior(state.prior.update(state.sizes, state.n_items, chain.rng))
+    state.move_latent(chain.rng)
     chain.iteration += 1
     if chain.iteration % BOUNDARY == 0:
         state.rebuild()
@@ -161,7 +172,7 @@ def iterate(chain: Chain, state: State, sampler: Sampler, schedule: Schedule) ->
     if sampler.learns_from == "adaptive" or (sampler.learns_from == "frozen" and warm_up):
         chain.remember(state)
     if chain.iteration % BOUNDARY == 0 and sampler.learns_from is None:
-        chain.labels, chain.prior = state.labels, state.prior
+        chain.labels, chain.prior, chain.latent = state.labels, state.prior, state.latent
         chain.boundary = chain.place()
 
 
@@ -193,6 +204,8 @@ def begun(chain: Chain, bound: Any, stop: Stop) -> State:
     """The state of a chain that goes on."""
     state = State(bound, chain.prior, chain.labels, should_stop=stop)
     state.tuning = chain.tuning
+    if chain.latent is not None:
+        state.set_latent(chain.latent)
     if chain.boundary is None:
         chain.boundary = chain.place()
     return state
@@ -200,7 +213,7 @@ def begun(chain: Chain, bound: Any, stop: Stop) -> State:
 
 def ended(chain: Chain, state: State, schedule: Schedule, begin: float) -> Chain:
     """The chain after a round that began at the time `begin`."""
-    chain.labels, chain.prior = state.labels.copy(), state.prior
+    chain.labels, chain.prior, chain.latent = state.labels.copy(), state.prior, state.latent
     chain.log_posterior = log_posterior(state)
     chain.finished = chain.iteration >= schedule.n_iterations
     chain.seconds += time.perf_counter() - begin
@@ -368,6 +381,7 @@ def warm_up_kernels(chain: Chain, bound: Any, sampler: Sampler) -> None:
     state = State(bound, chain.prior, labels)
     state.archive = Archive([[labels, np.where(np.arange(len(labels)) == 0, 1, labels)]], 0)
     sampler.step(state, np.random.default_rng(0))
+    state.move_latent(np.random.default_rng(0))
     state.log_joint()
     state.rebuild()
     values = {name: 0.9 * value for name, value in state.prior.values.items()}

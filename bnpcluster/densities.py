@@ -21,7 +21,7 @@ from sklearn.utils import check_array
 from bnpcluster import _resolve
 from bnpcluster.likelihoods._blocks import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods._scale import Units
-from bnpcluster.prediction import Fitted, fill, prior_of, room
+from bnpcluster.prediction import Fitted, fill, prior_of, recall, room
 from bnpcluster.priors import Prior
 
 __all__ = ["Density"]
@@ -241,6 +241,7 @@ def _blocks(fitted: Fitted, draws: NDArray) -> Iterator[tuple[int, Blocks]]:
     bound, partition = room(fitted)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     for r in draws:
+        recall(fitted, bound, partition, r)
         fill(bound, partition, labels[r], fitted.log_urn[r])
         slots = np.flatnonzero(fitted.log_urn[r] > -np.inf)
         yield r, fitted.likelihood.blocks(bound, slots)

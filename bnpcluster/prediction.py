@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnpcluster._jit import kernel
-from bnpcluster._ops import NEGLIGIBLE, add, clear, log_weights, remove
+from bnpcluster._ops import NEGLIGIBLE, add, clear, log_weights, remove, set_latent
 from bnpcluster._partition import Partition, new_partition
 from bnpcluster._state import grown_bound
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import Prior
 
+MOST_WORK = 2_000_000  # comparisons in a kernel call
 CHUNK = 65_536  # rows predicted at a time
 
 
@@ -44,6 +45,7 @@ class Fitted(NamedTuple):
     posterior : Posterior
     log_urn : ndarray: see `urn_weights`
     estimate : ndarray: labels of the point estimate
+    latent : ndarray or None: of every draw, the missing entries if chains move them
     """
 
     likelihood: Likelihood
@@ -51,6 +53,7 @@ class Fitted(NamedTuple):
     posterior: Posterior
     log_urn: np.ndarray
     estimate: np.ndarray
+    latent: np.ndarray | None = None
 
 
 def urn_weights(prior: Prior, posterior: Posterior) -> np.ndarray:
@@ -88,7 +91,10 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     weights = fitted.posterior.weights.ravel()
     sums = (top, total, novelty, membership, scale)
-    for some in _slices(len(labels), n * fitted.log_urn.shape[1] + labels.shape[1]):
+    work = n * fitted.log_urn.shape[1] + labels.shape[1]
+    # Draws whose missing entries differ are taken one by one.
+    for some in _slices(len(labels), work if fitted.latent is None else MOST_WORK):
+        recall(fitted, bound, partition, some.start)
         draws = (labels[some], fitted.log_urn[some], weights[some])
         add_draws(bound, new, partition, draws, fitted.estimate, overlap, sums)
     membership /= membership.sum(axis=1, keepdims=True)
@@ -106,6 +112,7 @@ def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.n
     for row, r in zip(result, draws, strict=True):
         top, total = np.full(n, -np.inf), np.zeros(n)
         sums = (top, total, np.zeros(n), np.zeros((n, n_clusters)), np.full(n, -np.inf))
+        recall(fitted, bound, partition, r)
         draw = (labels[r : r + 1], fitted.log_urn[r : r + 1], np.ones(1))
         add_draws(bound, new, partition, draw, fitted.estimate, overlap, sums)
         row[:] = top + np.log(total)
@@ -114,8 +121,15 @@ def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.n
 
 def _slices(n_draws: int, work: int) -> list[slice]:
     """Draws in kernel calls short enough for Ctrl-C to be noticed."""
-    size = max(1, 2_000_000 // (work + 1))
+    size = max(1, MOST_WORK // (work + 1))
     return [slice(start, start + size) for start in range(0, n_draws, size)]
+
+
+def recall(fitted: Fitted, bound: Any, partition: Partition, draw: Any) -> None:
+    """Let the missing entries be those of a draw, if chains move them; all slots are emptied."""
+    if fitted.latent is not None:
+        set_latent(bound, fitted.latent[draw])
+        partition.labels[:] = -1
 
 
 def room(fitted: Fitted) -> tuple[Any, Partition]:
@@ -231,6 +245,7 @@ def sample(fitted: Fitted, n: int, rng: np.random.Generator) -> np.ndarray:
     rows = []
     for r, count in enumerate(rng.multinomial(n, weights / weights.sum())):
         if count:
+            recall(fitted, bound, partition, r)
             fill(bound, partition, labels[r], fitted.log_urn[r])
             urn = np.exp(fitted.log_urn[r])
             for k in rng.choice(len(urn), size=count, p=urn / urn.sum()):

@@ -10,7 +10,7 @@ import bnpcluster
 PACKAGE = Path(bnpcluster.__file__).parent
 # Each module may import those of lower rank; priors, likelihoods and samplers not one another.
 RANKS = [
-    {"_jit", "_parcel", "_stop"},
+    {"_jit", "_parcel", "_stop", "_resolve", "_frames"},
     {"_ops"},
     {"_partition"},
     {"_state", "_draws"},
@@ -25,14 +25,13 @@ RANKS = [
         "diagnostics",
         "_checkpoint",
         "_progress",
-        "_resolve",
         "_docs",
         "testing",
         "_smc_diagnostics",
         "evidence",
     },
     {"_report", "densities"},
-    {"_smc_fit"},
+    {"_smc_fit", "_impute"},
     {"_sampling"},
     {"_mixture"},
     {"mixtures", "relational"},

@@ -25,7 +25,7 @@ def spoilt(value):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (spoilt(np.nan), "contains NaN"),
+        (np.where(np.arange(2) == 1, np.nan, X), "Column 1 has no observed entry"),
         (spoilt(np.inf), "contains infinity"),
         (np.array([["red", "blue"], ["red", "red"]]), "contains text.*OrdinalEncoder"),
         (scipy.sparse.csr_array(X), "Sparse data was passed"),

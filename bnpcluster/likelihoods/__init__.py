@@ -3,6 +3,7 @@
 from bnpcluster.likelihoods.base import Likelihood
 from bnpcluster.likelihoods.bernoulli import Bernoulli
 from bnpcluster.likelihoods.categorical import Categorical
+from bnpcluster.likelihoods.columns import Columns
 from bnpcluster.likelihoods.normal_inverse_gamma import NormalInverseGamma
 from bnpcluster.likelihoods.normal_inverse_wishart import NormalInverseWishart
 from bnpcluster.likelihoods.poisson import Poisson
@@ -14,6 +15,7 @@ LIKELIHOODS: dict[str, type[Likelihood]] = {
     "bernoulli": Bernoulli,
     "categorical": Categorical,
     "poisson": Poisson,
+    "columns": Columns,
 }
 """Names for `likelihood=` of the mixtures, in the order they are listed to users."""
 
@@ -21,6 +23,7 @@ __all__ = [
     "LIKELIHOODS",
     "Bernoulli",
     "Categorical",
+    "Columns",
     "Likelihood",
     "NormalInverseGamma",
     "NormalInverseWishart",

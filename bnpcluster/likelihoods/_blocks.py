@@ -77,12 +77,15 @@ class WishartBlocks(NamedTuple):
 
 
 class ColumnBlocks(NamedTuple):
-    """Blocks of independent columns; each is as a `WishartBlocks` of that column alone."""
+    """Blocks of independent columns; each is as a `WishartBlocks` of that column alone.
 
-    r: NDArray[np.float64]
+    Where entries are missing, a block has more rows in one column than in another.
+    """
+
+    r: NDArray[np.float64]  # all (blocks, D)
     df: NDArray[np.float64]
-    mean: NDArray[np.float64]  # (blocks, D)
-    root: NDArray[np.float64]  # (blocks, D)
+    mean: NDArray[np.float64]
+    root: NDArray[np.float64]
 
     def at(self, which: NDArray) -> ColumnBlocks:
         """Some of the blocks."""
@@ -90,36 +93,34 @@ class ColumnBlocks(NamedTuple):
 
     def among(self, columns: list[int]) -> ColumnBlocks:
         """The laws of some of the columns, in their order."""
-        return self._replace(mean=self.mean[:, columns], root=self.root[:, columns])
+        return ColumnBlocks(*(array[:, columns] for array in self))
 
     def log_density(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log density of the leading columns at the rows of `V`, blocks as columns."""
-        d = V.shape[1]
-        z = (V[:, None] - self.mean[:, :d]) / self.root[:, :d]
-        logs = np.log1p(z**2 * (self.r / (self.r + 1))[:, None]).sum(axis=-1)
-        const = d * _log_student(self.r, self.df, 1) - np.log(self.root[:, :d]).sum(axis=1)
-        return const - 0.5 * (self.df + 1) * logs
+        r, df, mean, root = (array[:, : V.shape[1]] for array in self)
+        logs = np.log1p(((V[:, None] - mean) / root) ** 2 * (r / (r + 1)))
+        const = (_log_student(r, df, 1) - np.log(root)).sum(axis=1)
+        return const - 0.5 * ((df + 1) * logs).sum(axis=-1)
 
     def log_density_drawn(
         self, V: NDArray[np.float64], rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Log normal density at the rows of `V`, at means and variances drawn for every block."""
-        G = np.sqrt(rng.chisquare(self.df[:, None], self.mean.shape))
-        shift = rng.standard_normal(G.shape) / np.sqrt(self.r)[:, None]
+        G = np.sqrt(rng.chisquare(self.df))
+        shift = rng.standard_normal(G.shape) / np.sqrt(self.r)
         return _log_normal(G * (V[:, None] - self.mean) / self.root - shift, G / self.root)
 
     def mean_given(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean of the other columns, which does not depend on the leading ones within a block."""
-        mean = np.where(self.df[:, None] > 1, self.mean[:, V.shape[1] :], np.nan)
+        mean = np.where(self.df > 1, self.mean, np.nan)[:, V.shape[1] :]
         return np.broadcast_to(mean, (len(V), *mean.shape))
 
     def sample_given(
         self, V: NDArray[np.float64], blocks: NDArray, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """The other columns given the leading ones, one draw from block `blocks[i]` for row i."""
-        own = self.at(blocks)
-        mean, root = own.mean[:, V.shape[1] :], own.root[:, V.shape[1] :]
-        size = ((own.r + 1) / own.r)[:, None] / rng.chisquare(own.df[:, None], mean.shape)
+        r, df, mean, root = (array[blocks, V.shape[1] :] for array in self)
+        size = (r + 1) / (r * rng.chisquare(df))
         return mean + root * np.sqrt(size) * rng.standard_normal(mean.shape)
 
 

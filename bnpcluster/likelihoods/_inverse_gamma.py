@@ -96,17 +96,19 @@ def bind_columns(Z, unit, mean, kappa, shape, rate, capacity):
 
 def sample_columns(bound, k, rng):
     """One row from the posterior predictive of slot k: a Student t per column."""
-    kappa, shape = bound.prior[0] + bound.size[k], bound.prior[1] + bound.size[k] / 2
+    size = bound.size[..., k]  # of the slot, or of each of its columns
+    kappa, shape = bound.prior[0] + size, bound.prior[1] + size / 2
     scale = np.sqrt(bound.rate[:, k] * (kappa + 1) / (shape * kappa))
     row = bound.mean[:, k] + scale * rng.standard_t(2 * shape, len(scale))
     return bound.centre + bound.unit * row
 
 
 def column_blocks(bound, slots):
-    """What some slots say of a new row."""
-    m = bound.size[slots]
+    """What some slots say of a new row; sizes are by slot, or by column and slot."""
+    mean = bound.mean[:, slots].T
+    m = np.broadcast_to(bound.size[..., slots], mean.T.shape).T
     root = np.sqrt(2.0 * bound.rate[:, slots].T)
-    return ColumnBlocks(bound.prior[0] + m, 2.0 * bound.prior[1] + m, bound.mean[:, slots].T, root)
+    return ColumnBlocks(bound.prior[0] + m, 2.0 * bound.prior[1] + m, mean, root)
 
 
 @kernel

@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import nan_euclidean_distances
+
+from bnpcluster.likelihoods.base import observed_mean
 
 ROWS = 1000  # rows looked at to find the scale of a cluster
 WIDTH = 8.0  # standard deviations of the data in one of the prior of cluster means, under "auto"
@@ -31,10 +34,13 @@ class Units(NamedTuple):
 
 
 def units(X: np.ndarray) -> Units:
-    """Centre and standard deviation of the columns; a constant column has no scale."""
-    centre = X.mean(axis=0)
-    spread = np.abs(X - centre).max(axis=0)
-    magnitude = np.abs(X).max(axis=0)
+    """Centre and standard deviation of the columns; a constant column has no scale.
+
+    NaN stands for an entry that was not observed, here and below.
+    """
+    centre = observed_mean(X)
+    spread = np.nanmax(np.abs(X - centre), axis=0)
+    magnitude = np.nanmax(np.abs(X), axis=0)
     constant = np.flatnonzero(spread <= 1e-13 * magnitude)
     if len(constant):
         many = "s" if len(constant) > 1 else ""
@@ -49,7 +55,7 @@ def units(X: np.ndarray) -> Units:
             "Remove constant columns, for instance with sklearn's VarianceThreshold."
         )
     # Squares of the spread-scaled columns neither overflow nor underflow.
-    scale = spread * np.sqrt(np.mean(((X - centre) / spread) ** 2, axis=0))
+    scale = spread * np.sqrt(observed_mean(((X - centre) / spread) ** 2))
     return Units(centre, scale)
 
 
@@ -62,8 +68,13 @@ def cluster_share(Z: np.ndarray) -> float:
     in a single Gaussian cloud it overestimates it. The share is the geometric mean of the two.
     """
     Z = Z[:: -(-len(Z) // ROWS)]
-    low = _near(Z) ** 2 / (2 * Z.shape[1])
-    high = (_near(Z) / _near_in_one_cloud(*Z.shape)) ** 2
+    near, cloud = _near(Z), _near_in_one_cloud(*Z.shape)
+    holes = np.isnan(Z)
+    if holes.any():
+        # Rows with few columns in common have near neighbours by chance, as in a cloud with holes.
+        near *= cloud / _near(np.where(holes, np.nan, _cloud(*Z.shape)))
+    low = near**2 / (2 * Z.shape[1])
+    high = (near / cloud) ** 2
     return float(np.clip(np.sqrt(low * high), TIGHTEST, 1.0))
 
 
@@ -78,9 +89,17 @@ def rows_guessed(n_columns: int) -> float:
 def _near(Z: np.ndarray) -> float:
     """Median distance to the neighbour of rank sqrt(n)."""
     rank = min(len(Z) - 1, int(np.ceil(np.sqrt(len(Z)))))
-    return float(np.median(np.partition(cdist(Z, Z), rank, axis=1)[:, rank]))
+    distance = nan_euclidean_distances(Z) if np.isnan(Z).any() else cdist(Z, Z)
+    near = np.partition(distance, rank, axis=1)[:, rank]
+    # Rows that share no observed column have no distance (NaN, which is sorted to the end).
+    near = near[~np.isnan(near)]
+    return float(np.median(near)) if len(near) else 1.0
 
 
 @lru_cache(maxsize=64)
 def _near_in_one_cloud(n: int, dimension: int) -> float:
-    return _near(np.random.default_rng(0).standard_normal((n, dimension)))
+    return _near(_cloud(n, dimension))
+
+
+def _cloud(n: int, dimension: int) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((n, dimension))

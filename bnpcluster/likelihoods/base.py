@@ -26,6 +26,12 @@ class Likelihood(BaseEstimator):
     has_density = True
     """Whether rows have a density; if not, they are whole numbers and have probabilities."""
 
+    takes_text = False
+    """Whether `Columns` may give it codes of text."""
+
+    takes_nan = False
+    """Whether rows may lack entries, marked by NaN: `bind_observed` is defined, too."""
+
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
         """Instances, each with five to seven rows of data, on which the checks are made."""
@@ -34,6 +40,10 @@ class Likelihood(BaseEstimator):
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Validate the rows `X` and return data and empty slots for the kernels."""
         raise NotImplementedError(f"{type(self).__name__} must define bind(X, capacity).")
+
+    def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """What `bind` returns where entries are NaN, for any `X`: its `rows` may have them, too."""
+        raise NotImplementedError(f"{type(self).__name__} must define bind_observed(X, capacity).")
 
     def frozen(self, X: np.ndarray) -> Likelihood:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
@@ -45,12 +55,38 @@ class Likelihood(BaseEstimator):
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """Columns in which Euclidean distance makes sense, for the k-means starts of chains."""
+        X = completed(X)
         # By the largest entry first, so that squares neither overflow nor underflow.
         largest = np.abs(X).max(axis=0)
         Z = X / np.where(largest > 0, largest, 1.0)
         Z = Z - Z.mean(axis=0)
         scale = Z.std(axis=0)
         return Z / np.where(scale > 0, scale, 1.0)
+
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """What to expect of every column in the first slots, of bound data that take NaN.
+
+        Of shape (n_slots, n_expected); probabilities of all categories where means make no sense.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define means(bound, n_slots).")
+
+    def expected(
+        self, bound: Any, new: Any, share: np.ndarray, items: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The sum over slots of share[i, k] times what to expect of row i of `new` in slot k.
+
+        `items` are the numbers that the rows have in `bound`, if they are among its rows. Here all
+        rows expect alike; a likelihood with dependent columns looks at the observed entries.
+        """
+        return share @ self.means(bound, share.shape[1])
+
+    def n_expected(self, bound: Any, n_columns: int) -> int:
+        """How many numbers `means` gives for each slot."""
+        return n_columns
+
+    def filled(self, bound: Any, X: np.ndarray, expected: np.ndarray) -> np.ndarray:
+        """The rows of `X` with what is expected in place of NaN."""
+        return np.where(np.isnan(X), expected, X)
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
@@ -59,6 +95,30 @@ class Likelihood(BaseEstimator):
     def blocks(self, bound: Any, slots: np.ndarray) -> Any:
         """What some slots say of a new row: the laws of `_blocks`, in internal units."""
         raise NotImplementedError(f"{type(self).__name__} must define blocks(bound, slots).")
+
+
+def check_observed(X: np.ndarray) -> None:
+    """Raise one sentence if a column of `X` has no entry at all."""
+    columns = np.flatnonzero(np.isnan(X).all(axis=0))
+    if len(columns):
+        raise ValueError(
+            f"Column {columns[0]} has no observed entry, and so no say in the clusters: leave it "
+            "out."
+        )
+
+
+def completed(X: np.ndarray) -> np.ndarray:
+    """The rows, with the mean of its column in place of every NaN."""
+    holes = np.isnan(X)
+    return np.where(holes, observed_mean(X), X) if holes.any() else X
+
+
+def observed_mean(X: np.ndarray) -> np.ndarray:
+    """The mean of every column over the entries that are not NaN."""
+    holes = np.isnan(X)
+    if not holes.any():
+        return X.mean(axis=0)
+    return np.where(holes, 0.0, X).sum(axis=0) / np.maximum((~holes).sum(axis=0), 1)
 
 
 def is_auto(value: Any) -> bool:

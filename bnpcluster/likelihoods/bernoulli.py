@@ -21,8 +21,20 @@ from bnpcluster.likelihoods._counts import (
     sum_log_at,
     tabulate,
 )
+from bnpcluster.likelihoods._observed_terms import (
+    ObservedTerms,
+    bind_observed_terms,
+    observed_lists,
+    probabilities,
+    sample_terms,
+)
 from bnpcluster.likelihoods._terms import sums_terms, term_lists
-from bnpcluster.likelihoods.base import Likelihood, column_values
+from bnpcluster.likelihoods.base import (
+    Likelihood,
+    check_observed,
+    column_values,
+    completed,
+)
 
 
 class Bernoulli(Likelihood):
@@ -41,6 +53,8 @@ class Bernoulli(Likelihood):
     ``log_marginal`` of m rows with s ones in a column is log B(a + s, b + m - s) - log B(a, b). The
     cost of a row is the number of its columns that hold the rarer value of the column.
 
+    Entries that are NaN are integrated out exactly.
+
     Examples
     --------
     >>> import numpy as np
@@ -52,6 +66,7 @@ class Bernoulli(Likelihood):
     """
 
     has_density = False
+    takes_nan = True
 
     def __init__(self, *, a: Any = 1.0, b: Any = 1.0):
         self.a = a
@@ -66,10 +81,11 @@ class Bernoulli(Likelihood):
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the 0/1 rows `X` for the kernels."""
+        if np.isnan(X).any():
+            return self.bind_observed(X, capacity)
         _check(X)
         n, d = X.shape
-        a = column_values("a", self.a, d, positive=True)
-        b = column_values("b", self.b, d, positive=True)
+        a, b = self._at(d)
         common = (X.mean(axis=0) > 0.5).astype(float)
         rare, rest = np.where(common, b, a), np.where(common, a, b)
         width = padded(capacity)
@@ -87,26 +103,49 @@ class Bernoulli(Likelihood):
             bias_without=np.zeros(width),
         )
 
+    def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Ready the 0/1 rows `X`, of which entries may be NaN: two categories per column."""
+        check_observed(X)
+        _check(X, ~np.isnan(X))
+        a, b = self._at(X.shape[1])
+        prior = np.column_stack([b, a]).ravel()
+        return bind_observed_terms(X, np.full(X.shape[1], 2), prior, capacity)
+
+    def _at(self, d: int) -> tuple[np.ndarray, np.ndarray]:
+        """The prior's counts of ones and of zeros, by column."""
+        a = column_values("a", self.a, d, positive=True)
+        return a, column_values("b", self.b, d, positive=True)
+
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
+        if isinstance(bound, ObservedTerms):
+            _check(X, ~np.isnan(X))
+            start, terms = observed_lists(X, bound.n_categories)
+            return bound._replace(start=start, terms=terms)
         _check(X)
         start, terms = term_lists(X != bound.common)
         return bound._replace(start=start, terms=terms)
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """The columns as they are: scaled, the rarest ones would drown the others."""
-        return np.asarray(X, float)
+        return completed(np.asarray(X, float))
+
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """The probability of a 1 in every column in the first slots."""
+        return probabilities(bound, n_slots)[:, 1::2]
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
+        if isinstance(bound, ObservedTerms):
+            return sample_terms(bound, k, rng)
         chance = (bound.a.base + bound.counts[k]) / (bound.ab.base + bound.size[k])
         departs = rng.random(len(chance)) < chance
         return np.where(departs, 1.0 - bound.common, bound.common)
 
 
-def _check(X: np.ndarray) -> None:
+def _check(X: np.ndarray, observed: Any = True) -> None:
     remedy = "threshold it, or use Categorical for codes and Poisson for counts"
-    reject("Bernoulli needs 0/1 values", X, (X != 0) & (X != 1), remedy)
+    reject("Bernoulli needs 0/1 values", X, (X != 0) & (X != 1) & observed, remedy)
 
 
 @sums_terms

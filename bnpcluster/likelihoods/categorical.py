@@ -22,8 +22,20 @@ from bnpcluster.likelihoods._counts import (
     sum_log_at,
     tabulate,
 )
+from bnpcluster.likelihoods._observed_terms import (
+    ObservedTerms,
+    bind_observed_terms,
+    observed_lists,
+    probabilities,
+    sample_terms,
+)
 from bnpcluster.likelihoods._terms import sums_terms
-from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto
+from bnpcluster.likelihoods.base import (
+    Likelihood,
+    check_observed,
+    column_values,
+    is_auto,
+)
 
 MOST = 1_000_000  # categories in all columns: with more, the tables of the slots fill gigabytes
 COMMONEST = 8  # categories of a column that k-means looks at
@@ -49,6 +61,8 @@ class Categorical(Likelihood):
     A row with categories c_d has the predictive probability prod_d (concentration + n_d) /
     (concentration * n_categories_d + m) in a cluster of m rows, n_d of which share category c_d.
 
+    Entries that are NaN are integrated out exactly.
+
     Examples
     --------
     >>> import numpy as np
@@ -59,6 +73,8 @@ class Categorical(Likelihood):
     """
 
     has_density = False
+    takes_text = True
+    takes_nan = True
 
     def __init__(self, *, concentration: Any = 1.0, n_categories: Any = "auto"):
         self.concentration = concentration
@@ -73,6 +89,8 @@ class Categorical(Likelihood):
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the codes `X` for the kernels."""
+        if np.isnan(X).any():
+            return self.bind_observed(X, capacity)
         n, d = X.shape
         n_categories = self._n_categories(X)
         concentration = column_values("concentration", self.concentration, d, positive=True)
@@ -90,14 +108,23 @@ class Categorical(Likelihood):
             bias_without=np.zeros(width),
         )
 
+    def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Ready the codes `X`, of which entries may be NaN."""
+        check_observed(X)
+        d, n_categories = X.shape[1], self._n_categories(X)
+        concentration = column_values("concentration", self.concentration, d, positive=True)
+        _check_known(X, n_categories)
+        prior = np.repeat(concentration, n_categories)
+        return bind_observed_terms(X, n_categories, prior, capacity)
+
     def frozen(self, X: np.ndarray) -> Categorical:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
         return type(self)(concentration=self.concentration, n_categories=self._n_categories(X))
 
     def _n_categories(self, X: np.ndarray) -> np.ndarray:
-        _check(X)
+        _check(X, ~np.isnan(X))
         if is_auto(self.n_categories):
-            highest = X.max(axis=0)
+            highest = np.nanmax(X, axis=0)
         else:
             highest = column_values("n_categories", self.n_categories, X.shape[1]) - 1
             if not is_whole(highest).all():
@@ -116,48 +143,66 @@ class Categorical(Likelihood):
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
-        start, terms = _codes(X, bound.n_categories)
+        if isinstance(bound, ObservedTerms):
+            _check(X, ~np.isnan(X))
+            _check_known(X, bound.n_categories)
+            start, terms = observed_lists(X, bound.n_categories)
+        else:
+            start, terms = _codes(X, bound.n_categories)
         return bound._replace(start=start, terms=terms)
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """Indicators of the most common categories of every column."""
         indicators = []
         for column in X.T:
-            values, counts = np.unique(column, return_counts=True)
+            values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
             common = values[np.argsort(-counts, kind="stable")[:COMMONEST]]
             indicators.append(column[:, None] == common)
         return np.column_stack(indicators).astype(float)
 
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """The probability of every category in the first slots."""
+        return probabilities(bound, n_slots)
+
+    def n_expected(self, bound: Any, n_columns: int) -> int:
+        """One number per category."""
+        return int(bound.n_categories.sum())
+
+    def filled(self, bound: Any, X: np.ndarray, expected: np.ndarray) -> np.ndarray:
+        """The rows of `X` with the most probable category in place of NaN."""
+        ends = np.cumsum(bound.n_categories)[:-1]
+        best = [part.argmax(axis=1) for part in np.split(expected, ends, axis=1)]
+        return np.where(np.isnan(X), np.column_stack(best), X)
+
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
-        # The categories of all columns lie side by side; each column is inverted in its own part.
-        ends = np.cumsum(bound.prior.base + bound.counts[k])
-        last = np.cumsum(bound.n_categories) - 1
-        first = last + 1 - bound.n_categories
-        low = np.concatenate([[0.0], ends[last[:-1]]])
-        points = low + rng.random(len(last)) * (ends[last] - low)
-        return np.clip(np.searchsorted(ends, points, side="right"), first, last) - first * 1.0
+        return sample_terms(bound, k, rng)
 
 
-def _check(X: np.ndarray) -> None:
+def _check(X: np.ndarray, observed: Any = True) -> None:
     remedy = "encode the categories, for instance with sklearn's OrdinalEncoder"
-    reject("Categorical needs codes 0, 1, 2, ...", X, ~is_whole(X), remedy)
+    reject("Categorical needs codes 0, 1, 2, ...", X, ~is_whole(X) & observed, remedy)
 
 
 def _codes(X: np.ndarray, n_categories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`start` and `terms` of the rows; a category beyond `n_categories` gets one sentence."""
+    """`start` and `terms` of the rows."""
     _check(X)
+    _check_known(X, n_categories)
+    first = np.cumsum(n_categories) - n_categories
+    start = np.arange(len(X) + 1) * X.shape[1]
+    return start, (X + first).astype(np.uint32).ravel()
+
+
+def _check_known(X: np.ndarray, n_categories: np.ndarray) -> None:
+    """A category beyond `n_categories` gets one sentence."""
     columns = np.flatnonzero((n_categories <= X).any(axis=0))
     if len(columns):
         d = columns[0]
-        code = X[:, d].max()
+        code = np.nanmax(X[:, d])
         raise ValueError(
             f"Column {d} holds category {code:g}, but only 0 to {n_categories[d] - 1} are known: "
             f"set n_categories to at least {code + 1:g} for it."
         )
-    first = np.cumsum(n_categories) - n_categories
-    start = np.arange(len(X) + 1) * X.shape[1]
-    return start, (X + first).astype(np.uint32).ravel()
 
 
 @sums_terms

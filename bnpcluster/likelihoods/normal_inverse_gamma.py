@@ -8,8 +8,15 @@ import numpy as np
 
 from bnpcluster.likelihoods._blocks import ColumnBlocks
 from bnpcluster.likelihoods._inverse_gamma import bind_columns, column_blocks, sample_columns
+from bnpcluster.likelihoods._inverse_gamma_holes import bind_observed_columns
 from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, rows_guessed, units
-from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, number
+from bnpcluster.likelihoods.base import (
+    Likelihood,
+    check_observed,
+    column_values,
+    is_auto,
+    number,
+)
 
 
 class NormalInverseGamma(Likelihood):
@@ -36,6 +43,8 @@ class NormalInverseGamma(Likelihood):
     `c` is the share of the total variance that belongs to a single cluster, estimated from the data
     as in `NormalInverseWishart`, to which this likelihood is equal for one column.
 
+    Entries that are NaN are integrated out exactly; "auto" then rests on the observed ones.
+
     Examples
     --------
     >>> from bnpcluster.likelihoods import NormalInverseGamma
@@ -44,6 +53,7 @@ class NormalInverseGamma(Likelihood):
     """
 
     is_gaussian = True
+    takes_nan = True
 
     def __init__(
         self,
@@ -67,9 +77,18 @@ class NormalInverseGamma(Likelihood):
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the rows `X` for the kernels."""
+        if np.isnan(X).any():
+            return self.bind_observed(X, capacity)
         unit = units(X)
         Z = unit.inside(X)
         return bind_columns(Z, unit, *self._at(Z, unit), capacity)
+
+    def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Ready the rows `X`, of which entries may be NaN."""
+        check_observed(X)
+        unit = units(X)
+        Z = unit.inside(X)
+        return bind_observed_columns(Z, unit, *self._at(Z, unit), capacity)
 
     def frozen(self, X: np.ndarray) -> NormalInverseGamma:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
@@ -97,6 +116,10 @@ class NormalInverseGamma(Likelihood):
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
         return bound._replace(X=Units(bound.centre, bound.unit).inside(X))
+
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """The posterior mean of every column in the first slots."""
+        return bound.centre + bound.unit * bound.mean[:, :n_slots].T
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k, a Student t per column."""

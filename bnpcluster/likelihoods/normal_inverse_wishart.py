@@ -14,10 +14,18 @@ from bnpcluster.likelihoods._inverse_gamma import (
     column_blocks,
     sample_columns,
 )
+from bnpcluster.likelihoods._inverse_gamma_holes import ObservedColumns, bind_observed_columns
 from bnpcluster.likelihoods._niw_general import GeneralNIW, bind_general, with_rows
+from bnpcluster.likelihoods._niw_holes import HoledNIW, bind_holed, fill_centres, rows_of_holed
 from bnpcluster.likelihoods._niw_planar import PlanarNIW, bind_planar, planar_moments
 from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, rows_guessed, units
-from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto, number
+from bnpcluster.likelihoods.base import (
+    Likelihood,
+    check_observed,
+    column_values,
+    is_auto,
+    number,
+)
 
 ROWS_PER_COLUMN = 10  # with fewer rows than that, a full covariance is hard to tell
 
@@ -51,8 +59,8 @@ class NormalInverseWishart(Likelihood):
     cluster, estimated from the distances between near neighbours. A cluster's covariance is then
     expected to be about `c` times the total variances, a guess worth eight rows for two columns.
     This is what makes one cluster of a heap with a dense core and a wide halo; with ``nu = d + 2``
-    it falls into several Gaussian layers. A fixed ``scale=I`` on standardised data, a common choice,
-    hides clusters that are much tighter than the whole.
+    it falls into several Gaussian layers. A fixed ``scale=I`` on standardised data, a common
+    choice, hides clusters that are much tighter than the whole.
 
     The mean of a cluster has a prior standard deviation of about eight standard deviations of the
     data (kappa = c / 64). It must be wide: where the prior predictive density resembles the data,
@@ -68,6 +76,7 @@ class NormalInverseWishart(Likelihood):
     """
 
     is_gaussian = True
+    takes_nan = True
 
     def __init__(
         self,
@@ -91,6 +100,8 @@ class NormalInverseWishart(Likelihood):
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the rows `X` for the kernels."""
+        if np.isnan(X).any():
+            return self.bind_observed(X, capacity)
         unit = units(X)
         Z = unit.inside(X)
         n, d = Z.shape
@@ -99,6 +110,18 @@ class NormalInverseWishart(Likelihood):
             return bind_columns(Z, unit, mean, kappa, nu / 2, np.diag(scale) / 2, capacity)
         bind = bind_planar if d == 2 else bind_general
         return bind(Z, unit, mean, kappa, nu, scale, _tables(n, kappa, nu, scale, unit), capacity)
+
+    def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Ready the rows `X`, of which entries may be NaN; chains move these entries."""
+        check_observed(X)
+        unit = units(X)
+        Z = unit.inside(X)
+        mean, kappa, nu, scale = self._at(Z, unit)
+        if Z.shape[1] == 1:
+            shape, rate = nu / 2, np.diag(scale) / 2
+            return bind_observed_columns(Z, unit, mean, kappa, shape, rate, capacity)
+        tables = _tables(len(Z), kappa, nu, scale, unit)
+        return bind_holed(Z, unit, mean, kappa, nu, scale, tables, capacity)
 
     def frozen(self, X: np.ndarray) -> NormalInverseWishart:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
@@ -139,11 +162,30 @@ class NormalInverseWishart(Likelihood):
         Z = Units(bound.centre, bound.unit).inside(X)
         if isinstance(bound, GeneralNIW):
             return with_rows(bound, Z)
+        if isinstance(bound, HoledNIW):
+            return rows_of_holed(bound, Z)
         return bound._replace(X=Z)
+
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """The posterior mean of a single column in the first slots."""
+        return bound.centre + bound.unit * bound.mean[:, :n_slots].T
+
+    def expected(
+        self, bound: Any, new: Any, share: np.ndarray, items: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The conditional means given the observed entries; of rows of the fit, the chain's own."""
+        if isinstance(bound, ObservedColumns):
+            return super().expected(bound, new, share, items)
+        weight = share.sum(axis=1, keepdims=True)
+        Z = np.zeros(new.X.shape) if items is None else weight * bound.X[items]
+        if items is None:
+            for k in range(share.shape[1]):
+                fill_centres(new, k, np.ascontiguousarray(share[:, k]), Z)
+        return weight * bound.centre + bound.unit * Z
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k, a multivariate Student t."""
-        if isinstance(bound, InverseGammaColumns):
+        if isinstance(bound, (InverseGammaColumns, ObservedColumns)):
             return sample_columns(bound, k, rng)
         planar = isinstance(bound, PlanarNIW)
         mean, chol = planar_moments(bound, k) if planar else (bound.mean[k], np.tril(bound.chol[k]))
@@ -155,7 +197,7 @@ class NormalInverseWishart(Likelihood):
 
     def blocks(self, bound: Any, slots: np.ndarray) -> WishartBlocks | ColumnBlocks:
         """What some slots say of a new row, in internal units."""
-        if isinstance(bound, InverseGammaColumns):
+        if isinstance(bound, (InverseGammaColumns, ObservedColumns)):
             return column_blocks(bound, slots)
         if isinstance(bound, PlanarNIW):
             mean, root = map(np.array, zip(*(planar_moments(bound, k) for k in slots), strict=True))

@@ -8,7 +8,19 @@ import numpy as np
 
 from bnpcluster.likelihoods._counts import is_whole, reject
 from bnpcluster.likelihoods._gamma_poisson import bind_counts, counts
-from bnpcluster.likelihoods.base import Likelihood, column_values, is_auto
+from bnpcluster.likelihoods._observed_counts import (
+    ObservedCounts,
+    bind_observed_counts,
+    observed_counts,
+)
+from bnpcluster.likelihoods.base import (
+    Likelihood,
+    check_observed,
+    column_values,
+    completed,
+    is_auto,
+    observed_mean,
+)
 
 LARGEST = 2.0**30  # beyond it the differences of lgamma lose the sixth digit
 
@@ -33,6 +45,8 @@ class Poisson(Likelihood):
     rate of 1 for all data would pull small means up, and make every new cluster of large counts
     improbable.
 
+    Entries that are NaN are integrated out exactly; "auto" then rests on the observed ones.
+
     Examples
     --------
     >>> import numpy as np
@@ -42,6 +56,7 @@ class Poisson(Likelihood):
     """
 
     has_density = False
+    takes_nan = True
 
     def __init__(self, *, shape: Any = "auto", rate: Any = "auto"):
         self.shape = shape
@@ -56,35 +71,51 @@ class Poisson(Likelihood):
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the counts `X` for the kernels."""
+        if np.isnan(X).any():
+            return self.bind_observed(X, capacity)
         _check(X)
         return bind_counts(X, *self._at(X), capacity)
 
+    def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """Ready the counts `X`, of which entries may be NaN."""
+        check_observed(X)
+        _check(X, ~np.isnan(X))
+        return bind_observed_counts(X, *self._at(X), capacity)
+
     def frozen(self, X: np.ndarray) -> Poisson:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
-        _check(X)
+        _check(X, ~np.isnan(X))
         shape, rate = self._at(X)
         return type(self)(shape=shape, rate=rate)
 
     def _at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The hyper-parameters, those that follow from the data included."""
-        n, d = X.shape
+        n, d = (~np.isnan(X)).sum(axis=0), X.shape[1]
         shape = np.ones(d)
         if not is_auto(self.shape):
             shape = column_values("shape", self.shape, d, positive=True)
         if is_auto(self.rate):
-            rate = shape / np.maximum(X.mean(axis=0), 1 / n)
+            rate = shape / np.maximum(observed_mean(X), 1 / n)
         else:
             rate = column_values("rate", self.rate, d, positive=True)
         return shape, rate
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
+        if isinstance(bound, ObservedCounts):
+            _check(X, ~np.isnan(X))
+            names = ("start", "terms", "values", "log_base")
+            return bound._replace(**dict(zip(names, observed_counts(X), strict=True)))
         _check(X)
         return bound._replace(**counts(X, bound.shape.base, bound.rate)._asdict())
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """Square roots, which make the variance within clusters the same for all means."""
-        return 2.0 * np.sqrt(np.maximum(X, 0.0))
+        return 2.0 * np.sqrt(np.maximum(completed(X), 0.0))
+
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """The posterior mean of every column in the first slots."""
+        return (bound.shape.base + bound.total[:n_slots]) / (bound.rate + bound.size[:n_slots])
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k, negative binomial by column."""
@@ -92,6 +123,7 @@ class Poisson(Likelihood):
         return rng.poisson(mean).astype(float)
 
 
-def _check(X: np.ndarray) -> None:
+def _check(X: np.ndarray, observed: Any = True) -> None:
     remedy = "leave the column out, or use a Gaussian likelihood for measurements"
-    reject("Poisson needs counts 0, 1, 2, ...", X, ~is_whole(X) | (X > LARGEST), remedy)
+    bad = (~is_whole(X) | (X > LARGEST)) & observed
+    reject("Poisson needs counts 0, 1, 2, ...", X, bad, remedy)

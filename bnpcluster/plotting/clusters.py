@@ -105,7 +105,7 @@ class ClusterDisplay:
         check_model(cls, estimator, Mixture)
         posterior = estimator.posterior_
         z = labels_for(posterior, estimator.labels_ if labels is None else labels)
-        points, names = _coordinates(estimator._X, z, column_names(estimator), columns)
+        points, names = _coordinates(estimator.impute(), z, column_names(estimator), columns)
         return cls(points, z, certainty(posterior, z), names).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, n_rows: int = 5000, **kwargs: Any) -> ClusterDisplay:

@@ -220,6 +220,7 @@ class DensityDisplay:
     def _histogram(self, ax: Any) -> Any:
         """The data, on the scale of the density."""
         x, style = self.data[:, 0], {"color": "0.85", "label": "data"}
+        x = x[~np.isnan(x)]
         if self.discrete:
             values, counts = np.unique(x, return_counts=True)
             return ax.bar(values, counts / len(x), **style)
@@ -334,7 +335,7 @@ def _axes(X: NDArray[np.float64], discrete: bool) -> tuple[NDArray[np.float64], 
     """Points along every column: its range with a margin, or all its whole numbers."""
     n_points = POINTS[X.shape[1]]
     axes = []
-    for low, high in zip(X.min(axis=0), X.max(axis=0), strict=True):
+    for low, high in zip(np.nanmin(X, axis=0), np.nanmax(X, axis=0), strict=True):
         if discrete:
             axes.append(np.unique(np.linspace(low, high, n_points).round()))
             if high - low < n_points:

@@ -23,6 +23,7 @@ from tests.mutants.columns import COLUMNS
 from tests.mutants.densities import DENSITIES
 from tests.mutants.discrete import DISCRETE
 from tests.mutants.gaussian import GAUSSIAN
+from tests.mutants.holes import MISSING
 from tests.mutants.long_runs import LONG_RUNS
 from tests.mutants.moves import MOVES
 from tests.mutants.networks import NETWORKS
@@ -46,6 +47,7 @@ MUTANTS = [
     *GAUSSIAN,
     *COLUMNS,
     *DISCRETE,
+    *MISSING,
     *OUTSIDE,
     *LONG_RUNS,
     *PARTITION_PRIORS,

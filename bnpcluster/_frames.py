@@ -1,0 +1,147 @@
+"""Tables of mixed columns as numbers: what kind each column is, and the codes of its categories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float"}  # by kind of dtype
+
+
+class Encoding:
+    """What a table looked like in the fit, so that others are read in the same way.
+
+    Parameters
+    ----------
+    table : data frame or array-like of shape (n_samples, n_features)
+
+    Attributes
+    ----------
+    names : list of str or None
+    kinds : list of str: "float", "int", "bool" or "text", by column
+    categories : dict: the sorted values of every column of text or categories
+    """
+
+    def __init__(self, table: Any):
+        columns, self.names = _columns(table)
+        self.categories: dict[int, list] = {}
+        self.kinds = []
+        for j, column in enumerate(columns):
+            kind = _kind(column)
+            if kind == "text":
+                values = set(np.asarray(column, object)[~_missing(column)].tolist())
+                self.categories[j] = sorted(values, key=lambda v: (type(v).__name__, v))
+            elif kind == "int" and set(np.unique(_floats(column, ""))) <= {0.0, 1.0}:
+                kind = "bool"
+            self.kinds.append(kind)
+
+    def encode(self, table: Any) -> np.ndarray:
+        """The table as floats: codes for categories, NaN for missing entries."""
+        columns, names = _columns(table)
+        if len(columns) != len(self.kinds):
+            raise ValueError(f"X has {len(columns)} columns, but the fit had {len(self.kinds)}.")
+        named = names or [str(j) for j in range(len(columns))]
+        encoded = [
+            self._codes(j, column, named[j])
+            if j in self.categories
+            else _floats(column, f" {named[j]!r}")
+            for j, column in enumerate(columns)
+        ]
+        return np.column_stack(encoded)
+
+    def _codes(self, j: int, column: Any, name: str) -> np.ndarray:
+        numbers = {value: code for code, value in enumerate(self.categories[j])}
+        codes = np.full(len(column), np.nan)
+        values = np.asarray(column, object)
+        for i in np.flatnonzero(~_missing(column)):
+            if values[i] not in numbers:
+                raise ValueError(
+                    f"Column {name!r} holds {values[i]!r}, a category that was not there in the "
+                    "fit: make it a missing value, which is integrated out, or fit again."
+                )
+            codes[i] = numbers[values[i]]
+        return codes
+
+    def decode(self, j: int, codes: np.ndarray) -> list:
+        """The values of column j that some codes stand for."""
+        return [self.categories[j][int(code)] for code in codes]
+
+
+def is_frame(table: Any) -> bool:
+    """Whether a table is a data frame, whose columns have names and types."""
+    return hasattr(table, "columns") and hasattr(table, "dtypes")
+
+
+def with_values(table: Any, X: np.ndarray, filled: np.ndarray, encoding: Encoding | None) -> Any:
+    """A data frame with the values `filled` in those columns in which `X`, its numbers, has NaN."""
+    table = table.clone() if hasattr(table, "clone") else table.copy()
+    for j in np.flatnonzero(np.isnan(X).any(axis=0)):
+        name = list(table.columns)[j]
+        values: Any = filled[:, j]
+        if encoding is not None and j in encoding.categories:
+            values = encoding.decode(int(j), values)
+        if hasattr(table, "with_columns"):  # of polars
+            table = table.with_columns(type(table[name])(name, values))
+        else:
+            table[name] = values
+    return table
+
+
+def _columns(table: Any) -> tuple[list[Any], list[str] | None]:
+    """The columns, and their names if they have any."""
+    if is_frame(table):
+        names = [str(name) for name in table.columns]
+        return [table[name] for name in table.columns], names
+    array = np.asarray(table)
+    return [_narrowed(column) for column in array.T], None
+
+
+def _narrowed(column: np.ndarray) -> np.ndarray:
+    """A column of objects as numbers or booleans, if that is what they are."""
+    if column.dtype.kind != "O" or _missing(column).any():
+        return column
+    narrow = np.array(column.tolist())
+    return narrow if narrow.dtype.kind in "biuf" else column
+
+
+def _missing(column: Any) -> np.ndarray:
+    """Where a column holds no value: NaN, None and their kin."""
+    for name in ("isna", "is_null"):  # of pandas, of polars
+        if hasattr(column, name):
+            return np.asarray(getattr(column, name)(), bool)
+    values = np.asarray(column)
+    if values.dtype.kind != "O":
+        return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
+    return np.array([v is None or (isinstance(v, float) and v != v) for v in values], bool)
+
+
+def _kind(column: Any) -> str:
+    declared = str(column.dtype).lower()
+    values = np.asarray(column)
+    if declared.startswith(("categ", "enum")):
+        return "text"
+    if values.dtype.kind in KINDS:
+        return KINDS[values.dtype.kind]
+    if values.dtype.kind in "mM":
+        raise ValueError("X contains dates or times: turn them into numbers first.")
+    present = np.asarray(column, object)[~_missing(column)]
+    kind = np.array(present.tolist()).dtype.kind
+    return KINDS.get(kind, "text")
+
+
+def _floats(column: Any, name: str) -> np.ndarray:
+    """A column of numbers or booleans as floats."""
+    array = np.asarray(column)
+    if array.dtype.kind in KINDS:
+        return array.astype(float)
+    missing = _missing(column)
+    values = np.full(len(missing), np.nan)
+    present = np.asarray(column, object)[~missing]
+    try:
+        values[~missing] = present.astype(float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Column{name} holds {present[0]!r}, but held numbers in the fit."
+        ) from None
+    return values

@@ -1,0 +1,63 @@
+"""The posterior means of missing entries, averaged over the draws of a posterior.
+
+For rows of the fit the average is over the draws, each with the row in its block. For new rows the
+law of the missing entries given the observed ones is the ratio of two posterior predictive
+densities, so a draw counts in proportion to the density it gives to the observed entries.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import log_weights
+from bnpcluster.prediction import Fitted, fill, recall, room
+
+
+def impute(fitted: Fitted, X: np.ndarray, members: np.ndarray | None = None) -> np.ndarray:
+    """`X` with every NaN replaced; `members`: the items of the fit that the rows are, if any."""
+    holed = np.flatnonzero(np.isnan(X).any(axis=1))
+    result = X.copy()
+    if len(holed):
+        items = None if members is None else members[holed]
+        expected = _expected(fitted, X[holed], items)
+        result[holed] = fitted.likelihood.filled(fitted.bound, X[holed], expected)
+    return result
+
+
+def _expected(fitted: Fitted, X: np.ndarray, items: np.ndarray | None) -> np.ndarray:
+    """What the likelihood expects at each row, averaged over the draws."""
+    bound, partition = room(fitted)
+    new = fitted.likelihood.rows(bound, X)
+    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
+    weights = fitted.posterior.weights.ravel()
+    # Running log-sum-exp over draws, as in predictions.
+    top, total, sums = np.full(len(X), -np.inf), np.zeros((len(X), 1)), np.zeros((len(X), 1))
+    for r in np.flatnonzero(weights):
+        recall(fitted, bound, partition, r)
+        fill(bound, partition, labels[r], fitted.log_urn[r])
+        if items is None:
+            share = np.full((len(X), fitted.log_urn.shape[1]), -np.inf)
+            weigh(new, partition, share)
+        else:
+            own = labels[r, items][:, None] == np.arange(fitted.log_urn.shape[1])
+            share = np.where(own, 0.0, -np.inf)
+        level = share.max(axis=1)
+        higher = np.maximum(top, level)
+        old = np.exp(top - higher)[:, None]
+        share = weights[r] * np.exp(share - higher[:, None])
+        total = total * old + share.sum(axis=1, keepdims=True)
+        sums = sums * old + fitted.likelihood.expected(bound, new, share, items)
+        top = higher
+    return sums / total
+
+
+@kernel
+def weigh(new, partition, out):
+    """Write the log weights of the slots at every new row to the rows of `out`."""
+    for i in range(len(out)):
+        count = log_weights(new, i, -1, 1.0, math.inf, partition)
+        for c in range(count):
+            out[i, partition.slots[c]] = partition.weights[c]

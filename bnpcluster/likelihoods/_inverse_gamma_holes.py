@@ -1,0 +1,243 @@
+"""Kernels of independent Gaussian columns of which entries are missing (NaN).
+
+A missing entry adds nothing to the statistics of its column and has factor 1 in the predictive,
+which integrates it out: columns are independent given the partition. So each column of a slot has a
+size of its own, and with it its own degrees of freedom; the rest is as in `_inverse_gamma`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import (
+    add,
+    clear,
+    coordinate,
+    copy,
+    listed_above,
+    log_marginal,
+    log_predictive,
+    log_predictive_without,
+    log_weights,
+    n_coordinates,
+    padded,
+    pool,
+    remove,
+    whiten,
+)
+
+
+class ObservedColumns(NamedTuple):
+    """Columns in internal units, the prior, and per slot the posterior of every column.
+
+    The log predictive of x in column d is `const - half_df * log(1 + t)`, `t` being `precision`
+    times the squared distance from the mean.
+    """
+
+    X: np.ndarray  # NaN: missing
+    centre: np.ndarray
+    unit: np.ndarray
+    prior_mean: np.ndarray
+    prior_scale: np.ndarray  # b0 by column
+    prior: np.ndarray  # kappa, shape
+    log_unit: np.ndarray  # by column
+    norm_predictive: np.ndarray  # of one column, by size
+    norm_marginal: np.ndarray  # of one column, by size
+    size: np.ndarray  # all by column and slot
+    mean: np.ndarray
+    rate: np.ndarray
+    precision: np.ndarray
+    const: np.ndarray
+    half_df: np.ndarray
+
+    @property
+    def slot_axis(self):
+        """The arrays a chain owns, and the axis of the slots in each."""
+        return dict.fromkeys("size mean rate precision const half_df".split(), 1)
+
+
+def bind_observed_columns(Z, unit, mean, kappa, shape, rate, capacity):
+    """Columns in internal units and `capacity` slots; kappa and shape serve all columns."""
+    n, d = Z.shape
+    width = padded(capacity)
+    m = np.arange(n + 2)
+    k, a = kappa + m, shape + m / 2
+    predictive = gammaln(a + 0.5) - gammaln(a) + 0.5 * np.log(k / ((k + 1) * 2 * np.pi))
+    marginal = 0.5 * np.log(kappa / k) + gammaln(a) - gammaln(shape) - 0.5 * m * np.log(2 * np.pi)
+    return ObservedColumns(
+        Z,
+        *unit,
+        mean,
+        rate,
+        np.array([kappa, shape]),
+        np.log(unit.scale),
+        predictive,
+        marginal,
+        np.zeros((d, width), np.intp),
+        *np.zeros((5, d, width)),
+    )
+
+
+@kernel
+def refresh(lik, k, d):
+    """Recompute what the predictive of column d in slot k needs from its mean and rate."""
+    m, rate = lik.size[d, k], lik.rate[d, k]
+    r = lik.prior[0] + m
+    lik.precision[d, k] = r / (2.0 * (r + 1.0) * rate)
+    lik.const[d, k] = lik.norm_predictive[m] - 0.5 * math.log(rate) - lik.log_unit[d]
+    lik.half_df[d, k] = lik.prior[1] + 0.5 * m + 0.5
+
+
+@kernel
+def reset(lik, k, d):
+    """Make column d of slot k empty."""
+    lik.size[d, k] = 0
+    lik.mean[d, k] = lik.prior_mean[d]
+    lik.rate[d, k] = lik.prior_scale[d]
+    refresh(lik, k, d)
+
+
+@kernel
+def shift(lik, k, i, sign):
+    """Add (sign 1) or remove (sign -1) the observed entries of row i."""
+    for d in range(len(lik.mean)):
+        x = lik.X[i, d]
+        if math.isnan(x):
+            continue
+        if lik.size[d, k] + sign == 0:
+            reset(lik, k, d)
+            continue
+        r = lik.prior[0] + lik.size[d, k]
+        gap = x - lik.mean[d, k]
+        lik.mean[d, k] += sign * gap / (r + sign)
+        rate = lik.rate[d, k] + 0.5 * sign * r / (r + sign) * gap * gap
+        lik.rate[d, k] = max(rate, lik.prior_scale[d])
+        lik.size[d, k] += sign
+        refresh(lik, k, d)
+
+
+@clear.register(ObservedColumns)
+def _clear(lik, k):
+    for d in range(len(lik.mean)):
+        reset(lik, k, d)
+
+
+@add.register(ObservedColumns)
+def _add(lik, k, i):
+    shift(lik, k, i, 1)
+
+
+@remove.register(ObservedColumns)
+def _remove(lik, k, i):
+    shift(lik, k, i, -1)
+
+
+@copy.register(ObservedColumns)
+def _copy(lik, to, source):
+    for d in range(len(lik.mean)):
+        lik.size[d, to] = lik.size[d, source]
+        lik.mean[d, to] = lik.mean[d, source]
+        lik.rate[d, to] = lik.rate[d, source]
+        refresh(lik, to, d)
+
+
+@pool.register(ObservedColumns)
+def _pool(lik, to, one, two, labels):
+    # Relative to the mean of `one`; the prior is in both and must be counted once.
+    r0 = lik.prior[0]
+    for d in range(len(lik.mean)):
+        r2 = r0 + lik.size[d, two]
+        r = r2 + lik.size[d, one]
+        u0 = lik.prior_mean[d] - lik.mean[d, one]
+        u2 = lik.mean[d, two] - lik.mean[d, one]
+        u = (r2 * u2 - r0 * u0) / r
+        rate = lik.rate[d, one] + lik.rate[d, two] - lik.prior_scale[d]
+        rate += 0.5 * (r2 * u2 * u2 - r0 * u0 * u0 - r * u * u)
+        lik.rate[d, to] = max(rate, lik.prior_scale[d])
+        lik.mean[d, to] = lik.mean[d, one] + u
+        lik.size[d, to] = lik.size[d, one] + lik.size[d, two]
+        refresh(lik, to, d)
+
+
+@n_coordinates.register(ObservedColumns)
+def _n_coordinates(lik):
+    return len(lik.mean)
+
+
+@coordinate.register(ObservedColumns)
+def _coordinate(lik, i, d):
+    # Distances guide proposals alone; there a missing entry is the mean of its column.
+    return 0.0 if math.isnan(lik.X[i, d]) else lik.X[i, d]
+
+
+@whiten.register(ObservedColumns)
+def _whiten(lik, k, v):
+    for d in range(len(v)):
+        v[d] /= lik.rate[d, k]
+
+
+@log_predictive.register(ObservedColumns)
+def _log_predictive(lik, k, i):
+    total = 0.0
+    for d in range(len(lik.mean)):
+        gap = lik.X[i, d] - lik.mean[d, k]
+        if not math.isnan(gap):
+            t = lik.precision[d, k] * gap * gap
+            total += lik.const[d, k] - lik.half_df[d, k] * math.log(1.0 + t)
+    return total
+
+
+@log_predictive_without.register(ObservedColumns)
+def _log_predictive_without(lik, k, i):
+    # By column as in `_inverse_gamma`, with b = b' + r/(2 (r-1)) gap^2.
+    total = 0.0
+    for d in range(len(lik.mean)):
+        gap = lik.X[i, d] - lik.mean[d, k]
+        if not math.isnan(gap):
+            m, rate = lik.size[d, k], lik.rate[d, k]
+            r = lik.prior[0] + m
+            rest = max(1.0 - r / (2.0 * (r - 1.0) * rate) * gap * gap, 1e-16)
+            total += lik.norm_predictive[m - 1] - lik.log_unit[d] - 0.5 * math.log(rate)
+            total += (lik.half_df[d, k] - 1.0) * math.log(rest)
+    return total
+
+
+@log_marginal.register(ObservedColumns)
+def _log_marginal(lik, k):
+    total, shape = 0.0, lik.prior[1]
+    for d in range(len(lik.mean)):
+        m = lik.size[d, k]
+        total += lik.norm_marginal[m] + shape * math.log(lik.prior_scale[d])
+        total -= m * lik.log_unit[d] + (shape + 0.5 * m) * math.log(lik.rate[d, k])
+    return total
+
+
+@kernel
+def fill_bounds(lik, i, beta, log_prior, n_slots, bound):
+    """Upper bounds of all weights, by log(1 + t) >= 2t / (2 + t)."""
+    width = padded(n_slots)
+    for k in range(width):
+        bound[k] = 0.0
+    for d in range(len(lik.mean)):
+        x = lik.X[i, d]
+        if math.isnan(x):
+            continue
+        mean, precision = lik.mean[d], lik.precision[d]
+        const, half_df = lik.const[d], lik.half_df[d]
+        for k in range(width):
+            gap = x - mean[k]
+            t = precision[k] * gap * gap
+            bound[k] += const[k] - half_df[k] * (2.0 * t / (2.0 + t))
+    for k in range(width):
+        bound[k] = log_prior[k] + beta * bound[k]
+
+
+@log_weights.register(ObservedColumns)
+def _log_weights(lik, i, own, beta, slack, partition):
+    fill_bounds(lik, i, beta, partition.log_prior, partition.n_blocks[0] + 1, partition.scores)
+    return listed_above(lik, i, own, beta, slack, partition)

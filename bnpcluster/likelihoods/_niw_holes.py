@@ -1,0 +1,229 @@
+"""The normal-inverse-Wishart likelihood of rows of which entries are missing (NaN).
+
+The marginal of a block with holes has no closed form in general, so a chain moves the missing
+entries, too: given the partition, those of one row at a time are drawn from their conditional
+Student t law given all else, an exact Gibbs step (`move_latent`). Rows that are only compared with
+blocks need no such thing: the marginal of their observed entries is a Student t (`ObservedRows`).
+
+Both need the Cholesky factor of a slot's S with the observed columns first, C. With y the solution
+of C_oo y = x_o - mean_o, r = kappa + m and nu the degrees of freedom of the slot of m rows,
+
+    x_m | x_o = mean_m + C_mo y + C_mm z sqrt(((r + 1) / r + |y|^2) / chi^2_{nu - d + 1 + p})
+
+for p observed entries and standard normal z.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+import bnpcluster._ops as ops
+from bnpcluster._jit import kernel
+from bnpcluster.likelihoods._niw_general import (
+    GeneralNIW,
+    bind_general,
+    fill_empty,
+    product,
+    with_rows,
+)
+
+
+class HoledNIW(NamedTuple):
+    """The fields of `GeneralNIW`, missing entries filled in, and where they are."""
+
+    X: np.ndarray
+    centre: np.ndarray
+    unit: np.ndarray
+    prior_mean: np.ndarray
+    prior_scale: np.ndarray
+    prior_chol: np.ndarray
+    prior: np.ndarray
+    log_empty: np.ndarray
+    norm_predictive: np.ndarray
+    norm_marginal: np.ndarray
+    size: np.ndarray
+    mean: np.ndarray
+    chol: np.ndarray
+    inv_diag: np.ndarray
+    log_det: np.ndarray
+    work: np.ndarray
+    missing: np.ndarray  # which entries were NaN
+    holed: np.ndarray  # the rows with missing entries
+    order: np.ndarray  # of each of them: its columns, the observed ones first
+    n_observed: np.ndarray  # and how many these are
+    factor: np.ndarray  # scratch: C
+
+    @property
+    def slot_axis(self):
+        """The arrays a chain owns, its own values of missing entries among them."""
+        own = {"X": (), "log_empty": (), "factor": ()}
+        return {**own, "size": 0, "mean": 0, "chol": 0, "inv_diag": 0, "log_det": 0, "work": ()}
+
+
+class ObservedRows(NamedTuple):
+    """Rows with missing entries (NaN) beside the slots of `HoledNIW`, for comparison alone."""
+
+    X: np.ndarray
+    centre: np.ndarray
+    unit: np.ndarray
+    log_unit: np.ndarray  # by row: the log scales of its observed columns
+    prior: np.ndarray
+    size: np.ndarray
+    mean: np.ndarray
+    chol: np.ndarray
+    holed: np.ndarray
+    order: np.ndarray
+    n_observed: np.ndarray
+    factor: np.ndarray
+    work: np.ndarray
+
+
+for _operation in (
+    *(ops.clear, ops.add, ops.remove, ops.copy, ops.pool, ops.n_coordinates, ops.coordinate),
+    *(ops.whiten, ops.log_predictive, ops.log_predictive_without, ops.log_marginal),
+    ops.log_weights,
+):
+    _operation.register(HoledNIW)(_operation.implementations[GeneralNIW])
+
+_add, _remove, _predictive = (
+    kernel(operation.implementations[GeneralNIW])
+    for operation in (ops.add, ops.remove, ops.log_predictive)
+)
+
+
+def observed_first(Z):
+    """The columns of every row, observed ones first, and how many these are."""
+    holes = np.isnan(Z)
+    return np.argsort(holes, axis=1, kind="stable"), (~holes).sum(axis=1)
+
+
+def bind_holed(Z, unit, mean, kappa, nu, scale, tables, capacity):
+    """Rows in internal units and `capacity` slots; missing entries start at the prior mean."""
+    holes = np.isnan(Z)
+    holed = np.flatnonzero(holes.any(axis=1))
+    filled = np.where(holes, mean, Z)
+    d = Z.shape[1]
+    return HoledNIW(
+        *bind_general(filled, unit, mean, kappa, nu, scale, tables, capacity),
+        holes,
+        holed,
+        *observed_first(Z[holed]),
+        np.zeros((d, d)),
+    )
+
+
+def rows_of_holed(bound, Z):
+    """The same slots with other rows in internal units, which may have NaN."""
+    if not np.isnan(Z).any():
+        return with_rows(GeneralNIW(*bound[: len(GeneralNIW._fields)]), Z)
+    log_unit = np.where(np.isnan(Z), 0.0, np.log(bound.unit)).sum(axis=1)
+    shared = (bound.prior, bound.size, bound.mean, bound.chol, np.arange(len(Z)))
+    scratch = (np.zeros_like(bound.factor), np.zeros_like(bound.work))
+    return ObservedRows(
+        Z, bound.centre, bound.unit, log_unit, *shared, *observed_first(Z), *scratch
+    )
+
+
+@ops.latent.register(HoledNIW)
+def _latent(lik):
+    return lik.X[lik.missing]
+
+
+@ops.set_latent.register(HoledNIW)
+def _set_latent(lik, values):
+    lik.X[lik.missing] = values
+    fill_empty(lik, 0)
+
+
+@ops.move_latent.register(HoledNIW)
+def _move_latent(lik, labels, rng):
+    d = lik.X.shape[1]
+    own = labels[lik.holed]
+    others = np.bincount(labels[labels >= 0])[own] - 1
+    df = lik.prior[1] + others - d + 1 + lik.n_observed
+    redraw(lik, labels, labels.max() + 1, rng.standard_normal(lik.order.shape), rng.chisquare(df))
+
+
+@kernel
+def factorise(lik, k, h):
+    """C of slot k for the h-th row with holes, and y for its observed entries, in work[0]."""
+    order, C, y, d = lik.order[h], lik.factor, lik.work[0], lik.mean.shape[1]
+    for a in range(d):
+        for b in range(a + 1):
+            high, low = max(order[a], order[b]), min(order[a], order[b])
+            C[a, b] = product(lik.chol, k, high, low)
+    for b in range(d):
+        square = C[b, b]
+        for c in range(b):
+            square -= C[b, c] * C[b, c]
+        C[b, b] = math.sqrt(max(square, 1e-300))
+        for a in range(b + 1, d):
+            for c in range(b):
+                C[a, b] -= C[a, c] * C[b, c]
+            C[a, b] /= C[b, b]
+    i, total = lik.holed[h], 0.0
+    for a in range(lik.n_observed[h]):
+        y[a] = lik.X[i, order[a]] - lik.mean[k, order[a]]
+        for b in range(a):
+            y[a] -= C[a, b] * y[b]
+        y[a] /= C[a, a]
+        total += y[a] * y[a]
+    return total
+
+
+@kernel
+def redraw(lik, labels, empty, normals, chi_squares):
+    """Draw the missing entries of every row in turn, given all else."""
+    d = lik.mean.shape[1]
+    for h in range(len(lik.holed)):
+        i = lik.holed[h]
+        k, p, order, C, y = labels[i], lik.n_observed[h], lik.order[h], lik.factor, lik.work[0]
+        if k < 0:
+            continue
+        _remove(lik, k, i)
+        r = lik.prior[0] + lik.size[k]
+        scale = math.sqrt(((r + 1.0) / r + factorise(lik, k, h)) / chi_squares[h])
+        for a in range(p, d):
+            y[a] = scale * normals[h, a]
+        for a in range(p, d):
+            x = lik.mean[k, order[a]]
+            for b in range(a + 1):
+                x += C[a, b] * y[b]
+            lik.X[i, order[a]] = x
+        _add(lik, k, i)
+        lik.log_empty[i] = _predictive(lik, empty, i)
+
+
+@ops.log_predictive.register(ObservedRows)
+def _log_predictive(lik, k, i):
+    m, p, d = lik.size[k], lik.n_observed[i], lik.mean.shape[1]
+    r, df = lik.prior[0] + m, lik.prior[1] + m - d + 1.0
+    t = factorise(lik, k, i) * r / (r + 1.0)
+    value = math.lgamma(0.5 * (df + p)) - math.lgamma(0.5 * df) - lik.log_unit[i]
+    value += 0.5 * p * math.log(r / ((r + 1.0) * math.pi)) - 0.5 * (df + p) * math.log(1.0 + t)
+    for a in range(p):
+        value -= math.log(lik.factor[a, a])
+    return value
+
+
+@ops.log_predictive_without.register(ObservedRows)
+def _log_predictive_without(lik, k, i):
+    return ops.log_predictive(lik, k, i)  # these rows are in no slot
+
+
+@kernel
+def fill_centres(lik, k, weights, out):
+    """Add weights[i] times the centre of the missing entries of row i in slot k to out."""
+    d = lik.mean.shape[1]
+    for i in range(len(lik.X)):
+        if weights[i] == 0.0:
+            continue
+        factorise(lik, k, i)
+        for a in range(lik.n_observed[i], d):
+            x = lik.mean[k, lik.order[i, a]]
+            for b in range(lik.n_observed[i]):
+                x += lik.factor[a, b] * lik.work[0, b]
+            out[i, lik.order[i, a]] += weights[i] * x

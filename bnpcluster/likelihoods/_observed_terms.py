@@ -1,0 +1,170 @@
+"""Kernels of independent columns of categories, or of 0/1, of which entries are missing (NaN).
+
+The categories of all columns are numbered in a row, and an item is the list of those it has: a
+missing entry is not in the list, adds nothing to the counts of its column, and has factor 1 in the
+predictive, which integrates it out. A category that n of the m items observed in its column share
+has the weight log(prior + n) - log(total + m); see `_terms` for what follows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bnpcluster._jit import kernel
+from bnpcluster._ops import add, clear, copy, log_marginal, padded, pool, remove
+from bnpcluster.likelihoods._counts import Table, log_at, log_gamma_at, tabulate
+from bnpcluster.likelihoods._terms import sums_terms
+
+
+@sums_terms
+class ObservedTerms(NamedTuple):
+    """Lists of observed categories, tables of the prior, and per slot counts and predictive."""
+
+    start: np.ndarray
+    terms: np.ndarray  # the observed categories of an item
+    n_categories: np.ndarray  # by column
+    first: np.ndarray  # by column: the number of its first category
+    column: np.ndarray  # by category
+    prior: Table  # the prior's count of every category
+    total: Table  # its sum over the categories of a column
+    size: np.ndarray  # by slot and column: observed entries
+    counts: np.ndarray  # by slot and category
+    weight: np.ndarray  # by category and slot
+    bias: np.ndarray  # always zero: every column depends on its own size
+    weight_without: np.ndarray  # by slot and category
+    bias_without: np.ndarray
+
+    @property
+    def slot_axis(self) -> dict[str, int]:
+        """The arrays that a chain owns, and the axis of their slots."""
+        first = ("size", "counts", "bias", "weight_without", "bias_without")
+        return {**dict.fromkeys(first, 0), "weight": 1}
+
+    @property
+    def n_items(self) -> int:
+        """The number of rows."""
+        return len(self.start) - 1
+
+
+def observed_lists(codes, n_categories):
+    """`start` and `terms` of rows of codes with NaN for missing entries."""
+    observed = ~np.isnan(codes)
+    first = np.cumsum(n_categories) - n_categories
+    start = np.zeros(len(codes) + 1, np.intp)
+    np.cumsum(observed.sum(axis=1), out=start[1:])
+    return start, (codes + first)[observed].astype(np.uint32)
+
+
+def bind_observed_terms(codes, n_categories, prior, capacity):
+    """Rows of codes and `capacity` slots; `prior` counts the categories of all columns."""
+    n, d = codes.shape
+    n_terms, width = len(prior), padded(capacity)
+    first = np.cumsum(n_categories) - n_categories
+    return ObservedTerms(
+        *observed_lists(codes, n_categories),
+        n_categories,
+        first,
+        np.repeat(np.arange(d), n_categories),
+        tabulate(prior, n + 2),
+        tabulate(np.add.reduceat(prior, first), n + 2),
+        size=np.zeros((width, d), np.intp),
+        counts=np.zeros((width, n_terms), np.int32),
+        weight=np.zeros((n_terms, width)),
+        bias=np.zeros(width),
+        weight_without=np.zeros((width, n_terms)),
+        bias_without=np.zeros(width),
+    )
+
+
+def probabilities(bound, n_slots):
+    """Of every category in the first slots."""
+    total = bound.total.base + bound.size[:n_slots]
+    return (bound.prior.base + bound.counts[:n_slots]) / total[:, bound.column]
+
+
+def sample_terms(bound, k, rng):
+    """One row of codes from the posterior predictive of slot k."""
+    # The categories of all columns lie side by side; each column is inverted in its own part.
+    ends = np.cumsum(bound.prior.base + bound.counts[k])
+    last = np.cumsum(bound.n_categories) - 1
+    first = last + 1 - bound.n_categories
+    low = np.concatenate([[0.0], ends[last[:-1]]])
+    points = low + rng.random(len(last)) * (ends[last] - low)
+    return np.clip(np.searchsorted(ends, points, side="right"), first, last) - first * 1.0
+
+
+@kernel
+def refresh(lik, k, d):
+    """Recompute the weights of the categories of column d in slot k."""
+    m = lik.size[k, d]
+    log_total = log_at(lik.total, d, m, m < lik.total.length)
+    log_total_without = log_at(lik.total, d, m - 1, m < lik.total.length)
+    for term in range(lik.first[d], lik.first[d] + lik.n_categories[d]):
+        n = lik.counts[k, term]
+        inside = n < lik.prior.length
+        lik.weight[term, k] = log_at(lik.prior, term, n, inside) - log_total
+        lik.weight_without[k, term] = log_at(lik.prior, term, n - 1, inside) - log_total_without
+
+
+@kernel
+def shift(lik, k, i, sign):
+    """Add (sign 1) or remove (sign -1) item i."""
+    for p in range(lik.start[i], lik.start[i + 1]):
+        d = lik.column[lik.terms[p]]
+        lik.counts[k, lik.terms[p]] += sign
+        lik.size[k, d] += sign
+        refresh(lik, k, d)
+
+
+@clear.register(ObservedTerms)
+def _clear(lik, k):
+    for term in range(len(lik.weight)):
+        lik.counts[k, term] = 0
+    for d in range(len(lik.first)):
+        lik.size[k, d] = 0
+        refresh(lik, k, d)
+
+
+@add.register(ObservedTerms)
+def _add(lik, k, i):
+    shift(lik, k, i, 1)
+
+
+@remove.register(ObservedTerms)
+def _remove(lik, k, i):
+    shift(lik, k, i, -1)
+
+
+@copy.register(ObservedTerms)
+def _copy(lik, to, source):
+    for term in range(len(lik.weight)):
+        lik.counts[to, term] = lik.counts[source, term]
+    for d in range(len(lik.first)):
+        lik.size[to, d] = lik.size[source, d]
+        refresh(lik, to, d)
+
+
+@pool.register(ObservedTerms)
+def _pool(lik, to, one, two, labels):
+    for term in range(len(lik.weight)):
+        lik.counts[to, term] = lik.counts[one, term] + lik.counts[two, term]
+    for d in range(len(lik.first)):
+        lik.size[to, d] = lik.size[one, d] + lik.size[two, d]
+        refresh(lik, to, d)
+
+
+@log_marginal.register(ObservedTerms)
+def _log_marginal(lik, k):
+    total = 0.0
+    for d in range(len(lik.first)):
+        m = lik.size[k, d]
+        inside = m < lik.total.length
+        total += log_gamma_at(lik.total, d, 0, inside) - log_gamma_at(lik.total, d, m, inside)
+    for term in range(len(lik.weight)):
+        n = lik.counts[k, term]
+        inside = n < lik.prior.length
+        total += log_gamma_at(lik.prior, term, n, inside)
+        total -= log_gamma_at(lik.prior, term, 0, inside)
+    return total

@@ -1,0 +1,143 @@
+"""Kernels of two likelihoods side by side: each has columns of its own, given the partition.
+
+Every operation calls those of the two parts; log densities add up. A part may be a pair itself,
+which makes more than two parts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import bnpcluster._ops as ops
+
+NEEDED = (
+    "clear",
+    "add",
+    "remove",
+    "copy",
+    "pool",
+    "log_predictive",
+    "log_predictive_without",
+    "log_predictive_all",
+    "log_marginal",
+)
+"""Operations that both parts must have."""
+
+
+class Pair(NamedTuple):
+    """Bound data of two likelihoods for the same items."""
+
+    first: Any
+    second: Any
+    scores: np.ndarray  # scratch, by slot
+
+    @property
+    def slot_axis(self):
+        """The arrays a chain owns, with the axis of their slots; the parts name their own."""
+        return {"first": None, "second": None, "scores": 0}
+
+    @property
+    def n_items(self):
+        """The number of rows."""
+        return n_items(self.first)
+
+
+def n_items(bound):
+    """How many items bound data of rows hold."""
+    return bound.n_items if hasattr(bound, "n_items") else len(bound[0])
+
+
+@ops.clear.register(Pair)
+def _clear(lik, k):
+    ops.clear(lik.first, k)
+    ops.clear(lik.second, k)
+
+
+@ops.add.register(Pair)
+def _add(lik, k, i):
+    ops.add(lik.first, k, i)
+    ops.add(lik.second, k, i)
+
+
+@ops.remove.register(Pair)
+def _remove(lik, k, i):
+    ops.remove(lik.first, k, i)
+    ops.remove(lik.second, k, i)
+
+
+@ops.copy.register(Pair)
+def _copy(lik, to, source):
+    ops.copy(lik.first, to, source)
+    ops.copy(lik.second, to, source)
+
+
+@ops.pool.register(Pair)
+def _pool(lik, to, one, two, labels):
+    ops.pool(lik.first, to, one, two, labels)
+    ops.pool(lik.second, to, one, two, labels)
+
+
+@ops.log_predictive.register(Pair)
+def _log_predictive(lik, k, i):
+    return ops.log_predictive(lik.first, k, i) + ops.log_predictive(lik.second, k, i)
+
+
+@ops.log_predictive_without.register(Pair)
+def _log_predictive_without(lik, k, i):
+    first = ops.log_predictive_without(lik.first, k, i)
+    return first + ops.log_predictive_without(lik.second, k, i)
+
+
+@ops.log_predictive_all.register(Pair)
+def _log_predictive_all(lik, i, start, stop, out):
+    ops.log_predictive_all(lik.first, i, start, stop, out)
+    ops.log_predictive_all(lik.second, i, start, stop, lik.scores)
+    for k in range(start, stop):
+        out[k] += lik.scores[k]
+
+
+@ops.log_marginal.register(Pair)
+def _log_marginal(lik, k):
+    return ops.log_marginal(lik.first, k) + ops.log_marginal(lik.second, k)
+
+
+@ops.latent.register(Pair)
+def _latent(lik):
+    parts = [v for v in (ops.latent(lik.first), ops.latent(lik.second)) if v is not None]
+    return np.concatenate(parts) if parts else None
+
+
+@ops.set_latent.register(Pair)
+def _set_latent(lik, values):
+    first = ops.latent(lik.first)
+    n_first = 0 if first is None else len(first)
+    ops.set_latent(lik.first, values[:n_first])
+    ops.set_latent(lik.second, values[n_first:])
+
+
+@ops.move_latent.register(Pair)
+def _move_latent(lik, labels, rng):
+    ops.move_latent(lik.first, labels, rng)
+    ops.move_latent(lik.second, labels, rng)
+
+
+@ops.n_coordinates.register(Pair)
+def _n_coordinates(lik):
+    return ops.n_coordinates(lik.first) + ops.n_coordinates(lik.second)
+
+
+@ops.coordinate.register(Pair)
+def _coordinate(lik, i, d):
+    n_first = ops.n_coordinates(lik.first)
+    if d < n_first:
+        return ops.coordinate(lik.first, i, d)
+    return ops.coordinate(lik.second, i, d - n_first)
+
+
+@ops.whiten.register(Pair)
+def _whiten(lik, k, v):
+    n_first = ops.n_coordinates(lik.first)
+    ops.whiten(lik.first, k, v[:n_first])
+    ops.whiten(lik.second, k, v[n_first:])
