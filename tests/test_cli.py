@@ -3,9 +3,11 @@
 import contextlib
 import csv
 import re
+import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -360,3 +362,22 @@ def test_without_matplotlib_the_report_has_no_pictures(table, capsys, monkeypatc
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     _, folder = fit(table, "--columns", "height", *QUICK)
     assert "bnpcluster[plot]" in (folder / "report.html").read_text()
+
+
+def test_the_commands_of_the_guide_are_understood():
+    page = (Path(__file__).parents[1] / "doc" / "command_line.md").read_text()
+    commands = re.findall(r"^bnpcluster (.+)$", page, re.MULTILINE)
+    assert len(commands) == 4
+    for command in commands:
+        options = cli.parser().parse_args(shlex.split(command))
+        cli.build(options, seed=0)
+
+
+def test_the_draws_are_read_as_the_guide_says(table, capsys, monkeypatch):
+    fit(table, "--columns", "height", *QUICK)
+    page = (Path(__file__).parents[1] / "doc" / "command_line.md").read_text()
+    monkeypatch.chdir(table.parent)
+    names = {}
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], names)
+    assert sum(names["posterior"].n_clusters_pmf().values()) == pytest.approx(1.0)
+    assert names["posterior"].alpha.shape == (2, 20)

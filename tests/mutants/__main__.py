@@ -20,6 +20,7 @@ from pathlib import Path
 from tests.mutants import Mutant
 from tests.mutants.books import BOOKKEEPING
 from tests.mutants.columns import COLUMNS
+from tests.mutants.command_line import COMMAND_LINE
 from tests.mutants.discrete import DISCRETE
 from tests.mutants.gaussian import GAUSSIAN
 from tests.mutants.moves import MOVES
@@ -48,6 +49,7 @@ MUTANTS = [
     *RELATIONAL,
     *NETWORKS,
     *DISPLAYS,
+    *COMMAND_LINE,
 ]
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOMES = {0: "SURVIVED", 1: "caught"}  # by pytest's exit status
