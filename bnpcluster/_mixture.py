@@ -142,7 +142,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, n_clusters_), rows sum to one
+        probabilities : ndarray of shape (n_samples, n_clusters)
+            Rows sum to one.
         """
         return self._predicted(X).membership
 
@@ -155,7 +156,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, n_clusters_)
+        probabilities : ndarray of shape (n_samples, n_clusters)
         """
         return self.predict_proba(X)
 

@@ -167,9 +167,8 @@ def as_numbers(name: str, cells: list[Any]) -> NDArray[np.float64]:
 
 
 def as_codes(cells: list[Any]) -> tuple[NDArray[np.float64], list[str]]:
-    """A column of words as the places of the words in order, and these words."""
+    """A column of words as the places of the words in alphabetical order, and these words."""
     known = [None if is_missing(cell) else str(cell).strip() for cell in cells]
-    distinct = {word for word in known if word is not None}
-    words = sorted(distinct, key=float if all(map(_is_number, distinct)) else None)
+    words = sorted({word for word in known if word is not None})
     code: dict[str | None, float] = {word: float(c) for c, word in enumerate(words)}
     return np.array([code.get(word, np.nan) for word in known]), words

@@ -23,6 +23,17 @@ from bnpcluster.priors import Prior, PriorTables
 from bnpcluster.samplers import ParticleSampler, Sampler
 from bnpcluster.samplers._archive import Archive
 
+__all__ = [
+    "ExactPosterior",
+    "all_partitions",
+    "check_likelihood",
+    "check_particles",
+    "check_prior",
+    "check_sampler",
+    "exact_posterior",
+    "log_eppf",
+]
+
 FALSE_ALARM = 1e-3
 """Level of each of two independent tests, both of which must reject before a check fails."""
 

@@ -201,7 +201,7 @@ def test_words_are_categories(tmp_path, capsys):
     pd.DataFrame(data).to_csv(tmp_path / "table.csv", index=False)
     _, folder = fit(tmp_path / "table.csv", "--likelihood", "categorical", *QUICK)
     assert "<td>yes</td>" in (folder / "report.html").read_text()
-    assert "<td>12</td>" in (folder / "report.html").read_text()  # ordered as numbers, not as text
+    assert "<td>12</td>" in (folder / "report.html").read_text()
 
 
 def test_options_reach_the_model(table):

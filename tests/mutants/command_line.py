@@ -91,13 +91,6 @@ COMMAND_LINE = [
         FORMATS,
     ),
     Mutant(
-        "_tables.py",
-        "numbers are ordered as words",
-        "key=float if all(map(_is_number, distinct)) else None",
-        "key=None",
-        WORDS,
-    ),
-    Mutant(
         "_page.py",
         "codes are averaged",
         "    if words is None:",
