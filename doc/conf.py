@@ -67,4 +67,5 @@ def skip_member(app, what, name, member, skip, options):
 
 
 def setup(app):
+    """Called by Sphinx."""
     app.connect("autodoc-skip-member", skip_member)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "bnpcluster"
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -39,6 +40,18 @@ def test_examples_of_guides_run(name, elsewhere):
         exec(compile(code, name, "exec"), names)
 
 
+GUIDE = [*sorted((ROOT / "doc" / "guide").glob("*.md")), ROOT / "doc" / "extending.md"]
+
+
+@pytest.mark.parametrize("page", GUIDE, ids=lambda p: p.stem)
+def test_snippets_of_the_guide_run(page, elsewhere, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(compile(code, page.name, "exec"), names)
+    assert names
+
+
 def test_readme_links_lead_somewhere():
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text()):
         assert (ROOT / target).exists(), target
@@ -57,3 +70,21 @@ def test_examples_run(path, elsewhere, capsys):
     assert capsys.readouterr().out
     if "quickstart" in path.stem:
         assert os.path.getsize(elsewhere / "quickstart.png") > 10_000
+
+
+def test_every_page_has_a_place_and_every_link_leads_somewhere():
+    """What the build of the documentation would say, too, but it is not run by the tests."""
+    places = re.findall(r"^([\w/]+)$", (ROOT / "doc" / "index.md").read_text(), re.MULTILINE)
+    for page in [*(ROOT / "doc").glob("*.md"), *(ROOT / "doc" / "guide").glob("*.md")]:
+        name = str(page.relative_to(ROOT / "doc").with_suffix(""))
+        assert name in {*places, "index"}, f"{name} is in no table of contents of doc/index.md"
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_reference_holds_every_public_module():
+    page = (ROOT / "doc" / "api.md").read_text()
+    inside = {"chains", "cli", "evidence", "mixtures", "prediction", "relational"}
+    for path in [*PACKAGE.glob("[a-z]*.py"), *PACKAGE.glob("[a-z]*/__init__.py")]:
+        name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        assert name in inside or f"   bnpcluster.{name}\n" in page, f"doc/api.md lacks {name}"
