@@ -11,7 +11,7 @@ from sklearn.mixture import BayesianGaussianMixture
 
 from bnpcluster import DPMixture
 
-REPLICATES = 5
+REPLICATES = 3
 OURS = "DPMixture"
 CLUSTERERS = {
     OURS: lambda seed: DPMixture(random_state=seed),
