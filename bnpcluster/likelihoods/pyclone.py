@@ -58,8 +58,8 @@ class PyClone(Likelihood):
     >>> import numpy as np
     >>> from bnpcluster.likelihoods import PyClone
     >>> reads = np.array([[38, 12, 2, 2, 1, 0.8], [40, 30, 2, 2, 0, 0.8]])
-    >>> PyClone(n_grid=11).bind(reads).terms.shape
-    (2, 11)
+    >>> PyClone().bind(reads).n_items
+    2
     """
 
     has_density = False
@@ -115,7 +115,7 @@ class PyClone(Likelihood):
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the mutations `X` for the kernels."""
-        return bind_reads(self._reads(X), capacity)
+        return bind_reads(self._reads(X), int(self.n_grid), capacity)
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
@@ -132,7 +132,7 @@ class PyClone(Likelihood):
     def features(self, X: np.ndarray) -> np.ndarray:
         """The prevalence that each sample's reads alone make one expect; the mean if it has none."""
         bound = self._reads(X)
-        weights = bound.terms / bound.terms.sum(axis=1, keepdims=True)
+        weights = bound.terms[:, : self.n_grid] / bound.terms.sum(axis=1, keepdims=True)
         seen = bound.kind >= 0
         prevalence = np.where(seen, np.append(weights @ self._law().grid, 0.0)[bound.kind], 0.0)
         mean = prevalence.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
@@ -143,7 +143,7 @@ class PyClone(Likelihood):
         law, row = self._law(), np.full((bound.kind.shape[1], len(COLUMNS)), np.nan)
         for s, r in enumerate(bound.kind[rng.integers(bound.n_items)]):
             if r >= 0:
-                phi = rng.choice(law.grid, p=bound.posterior[k, s])
+                phi = rng.choice(law.grid, p=bound.posterior[k, s, : law.n_grid])
                 row[s] = bound.distinct[r]
                 chance = rng.choice(law.chances(row[s : s + 1], np.array([phi])).ravel())
                 if law.precision is not None:
