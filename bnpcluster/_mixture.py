@@ -76,9 +76,15 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         return _smc_fit.extend(self, self._checked(X, reset=False))
 
     def _checked(self, X: Any, reset: bool) -> np.ndarray:
+        likelihood = self._law() if reset else self._likelihood
         try:
             return validate_data(
-                self, X, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1
+                self,
+                likelihood.table(X),
+                reset=reset,
+                dtype=np.float64,
+                ensure_all_finite="allow-nan" if likelihood.takes_nan else True,
+                ensure_min_samples=2 if reset else 1,
             )
         except ValueError as error:
             if "contains NaN" in str(error):

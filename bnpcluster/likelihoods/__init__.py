@@ -6,6 +6,7 @@ from bnpcluster.likelihoods.categorical import Categorical
 from bnpcluster.likelihoods.normal_inverse_gamma import NormalInverseGamma
 from bnpcluster.likelihoods.normal_inverse_wishart import NormalInverseWishart
 from bnpcluster.likelihoods.poisson import Poisson
+from bnpcluster.likelihoods.pyclone import PyClone
 from bnpcluster.likelihoods.relational import Relational
 
 LIKELIHOODS: dict[str, type[Likelihood]] = {
@@ -14,6 +15,7 @@ LIKELIHOODS: dict[str, type[Likelihood]] = {
     "bernoulli": Bernoulli,
     "categorical": Categorical,
     "poisson": Poisson,
+    "pyclone": PyClone,
 }
 """Names for `likelihood=` of the mixtures, in the order they are listed to users."""
 
@@ -25,5 +27,6 @@ __all__ = [
     "NormalInverseGamma",
     "NormalInverseWishart",
     "Poisson",
+    "PyClone",
     "Relational",
 ]

@@ -23,10 +23,17 @@ class Likelihood(BaseEstimator):
     has_density = True
     """Whether rows have a density; if not, they are whole numbers and have probabilities."""
 
+    takes_nan = False
+    """Whether rows may lack entries, marked by NaN."""
+
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
         """Instances, each with five to seven rows of data, on which the checks are made."""
         return [(cls(), rng.normal(size=(6, 2)))]
+
+    def table(self, X: Any) -> Any:
+        """Rows made of what a user gave, if that is a table of another shape; before any check."""
+        return X
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Validate the rows `X` and return data and empty slots for the kernels."""
