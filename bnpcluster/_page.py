@@ -79,9 +79,8 @@ def _pictures(model: Sampled, names: list[str]) -> str:
         from matplotlib.figure import Figure
     except ImportError:
         return "<p>Pictures need matplotlib: pip install 'bnpcluster[plot]'.</p>"
-    model.feature_names_in_ = np.array(names, dtype=object)  # for the names of the axes
     shown = []
-    for caption, draw in _displays(model):
+    for caption, draw in _displays(model, names):
         figure = Figure(figsize=(4.4, 3.8), layout="constrained")
         draw(figure.subplots())
         file = io.BytesIO()
@@ -94,14 +93,16 @@ def _pictures(model: Sampled, names: list[str]) -> str:
     return "".join(shown)
 
 
-def _displays(model: Sampled) -> Iterator[tuple[str, Any]]:
+def _displays(model: Sampled, names: list[str]) -> Iterator[tuple[str, Any]]:
     """Captions, and what draws each picture on given axes."""
     from bnpcluster import plotting
 
     def drawn(display: Any, *arguments: Any) -> Any:
         return lambda ax: display.from_estimator(model, *arguments, ax=ax)
 
-    yield "The rows, paler where their cluster is less sure", drawn(plotting.ClusterDisplay)
+    if len(names) == model.n_features_in_:  # the rows are points, and not reads
+        model.feature_names_in_ = np.array(names, dtype=object)  # for the names of the axes
+        yield "The rows, paler where their cluster is less sure", drawn(plotting.ClusterDisplay)
     yield "Probability that two rows share a cluster", drawn(plotting.CoclusteringDisplay)
     yield "How many clusters there are", drawn(plotting.NumberOfClustersDisplay)
     if not hasattr(model, "log_evidence_"):  # particles have no order to be traced

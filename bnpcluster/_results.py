@@ -20,9 +20,9 @@ from bnpcluster.posterior import Posterior
 FILES = ("labels.csv", "probabilities.csv", "draws.npz", "report.html")
 
 
-def prepare(folder: Path, force: bool) -> None:
+def prepare(folder: Path, files: Sequence[str], force: bool) -> None:
     """Make the folder and see that it takes files, before a long fit rather than after it."""
-    there = [name for name in FILES if (folder / name).exists()]
+    there = [name for name in files if (folder / name).exists()]
     if there and not force:
         raise ValueError(
             f"{folder} already holds {', '.join(there)}: give another --out, or --force to "
@@ -36,12 +36,12 @@ def write(folder: Path, model: Sampled, rows: Rows, facts: dict[str, str]) -> No
     """Write all that is known of a fitted model; `facts` is what the report says beyond its own."""
     shares = membership(model.posterior_, model.labels_)
     own = shares[np.arange(len(shares)), model.labels_]
-    _write_csv(
+    write_csv(
         folder / "labels.csv",
         [rows.name, "cluster", "probability"],
         ((i, k, f"{p:.6g}") for i, k, p in zip(rows.ids, model.labels_, own, strict=True)),
     )
-    _write_csv(
+    write_csv(
         folder / "probabilities.csv",
         [rows.name, *(f"cluster_{k}" for k in range(model.n_clusters_))],
         ([i, *(f"{p:.6g}" for p in row)] for i, row in zip(rows.ids, shares, strict=True)),
@@ -52,12 +52,21 @@ def write(folder: Path, model: Sampled, rows: Rows, facts: dict[str, str]) -> No
     (folder / "report.html").write_text(page(model, own, rows, facts), encoding="utf-8")
 
 
-def _write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def write_csv(
+    path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]], separator: str = ","
+) -> None:
     """Write a table of text."""
     with path.open("w", newline="", encoding="utf-8") as file:
-        lines = csv.writer(file, lineterminator="\n")
+        lines = csv.writer(file, delimiter=separator, lineterminator="\n")
         lines.writerow(head)
         lines.writerows(rows)
+
+
+def spread(values: NDArray, place: NDArray, chosen: NDArray) -> NDArray[np.float64]:
+    """The chosen values at their places, NaN at all other places."""
+    result = np.full(int(place.max()) + 1, np.nan)
+    result[place[chosen]] = values[chosen]
+    return result
 
 
 def membership(posterior: Posterior, labels: NDArray) -> NDArray[np.float64]:

@@ -36,17 +36,54 @@ class Rows(NamedTuple):
     words: dict[str, list[str]]
 
 
-def read_rows(path: Path, id_column: str | None, chosen: list[str], coded: bool) -> Rows:
-    """The rows of a file, by the `chosen` columns, or all; if `coded`, cells may be any words."""
-    table = read_table(path)
+class Frame:
+    """As much of a data frame as tidy tables of mutations need."""
+
+    def __init__(self, columns: dict[str, Any]):
+        self._columns = {name: np.asarray(cells) for name, cells in columns.items()}
+
+    @classmethod
+    def of(cls, table: Table, numbers: Sequence[str]) -> Frame:
+        """A frame of a table, of whose columns these hold numbers."""
+        columns = {n: as_numbers(n, c) if n in numbers else c for n, c in table.items()}
+        return cls(columns)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._columns)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are."""
+        return len(self), len(self._columns)
+
+    def __len__(self) -> int:
+        return len(next(iter(self._columns.values())))
+
+    def __getitem__(self, name: str) -> NDArray:
+        return self._columns[name]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+        return np.column_stack(list(self._columns.values())).astype(dtype or float)
+
+    def rows(self) -> Iterator[tuple]:
+        """The rows, cell by cell."""
+        return zip(*(column.tolist() for column in self._columns.values()), strict=True)
+
+
+def chosen_rows(
+    table: Table, file: str, id_column: str | None, chosen: list[str], coded: bool
+) -> Rows:
+    """The rows of a table, by the `chosen` columns, or all; if `coded`, cells may be any words."""
     # A first column without a name holds the names of the rows.
     id_column = id_column or ("" if "" in table else None)
     chosen = chosen or [name for name in table if name != id_column]
     for name in [*chosen, *([id_column] if id_column else [])]:
         if name not in table:
-            raise ValueError(f"{path.name} has no column {name!r}; it has {', '.join(table)}.")
+            raise ValueError(f"{file} has no column {name!r}; it has {', '.join(table)}.")
     if not chosen:
-        raise ValueError(f"{path.name} has no column to cluster by.")
+        raise ValueError(f"{file} has no column to cluster by.")
     if coded:
         codes = {name: as_codes(table[name]) for name in chosen}
         columns = {name: numbers for name, (numbers, _) in codes.items()}

@@ -6,7 +6,7 @@ import argparse
 import secrets
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,7 +15,8 @@ import numpy as np
 import bnpcluster
 from bnpcluster import _results, _tables
 from bnpcluster._mixture import Mixture
-from bnpcluster.likelihoods import LIKELIHOODS
+from bnpcluster.likelihoods import LIKELIHOODS, PyClone
+from bnpcluster.likelihoods._mutations import COLUMNS, places
 from bnpcluster.mixtures import (
     DPMixture,
     FiniteDirichletMixture,
@@ -23,6 +24,7 @@ from bnpcluster.mixtures import (
     NGGMixture,
     PitmanYorMixture,
 )
+from bnpcluster.pyclone import prevalences
 from bnpcluster.samplers import SAMPLERS
 
 DONE, WRONG, DISAGREE, INTERRUPTED = 0, 2, 3, 130
@@ -33,6 +35,7 @@ exit status:
   3    the files are written, but the chains do not agree: the report says on what
   130  interrupted by Ctrl-C; what had been drawn by then is written
 """
+MUTATIONS = "mutations.tsv"
 MODELS: dict[str, type[Mixture]] = {
     "dp": DPMixture,
     "py": PitmanYorMixture,
@@ -49,6 +52,13 @@ PRIOR_PARAMETERS = {
     "n_components_prior": "gnedin, poisson,1.0 or geometric,0.1 (mfm)",
     "n_components": "components (finite)",
     "concentration": "weight of the components (finite)",
+}
+READS = {
+    "n_grid": (int, "points of the grid of prevalences (101)"),
+    "density": (str, "binomial or beta_binomial; binomial by default"),
+    "genotypes": (str, "which are probable, given the copy numbers (major_copy_number)"),
+    "error_rate": (float, "chance that a read shows the wrong allele (0.001)"),
+    "precision": (float, "of the beta-binomial law; the smaller, the more scatter (200)"),
 }
 
 
@@ -107,19 +117,38 @@ def parser() -> Parser:
     )
     result.add_argument("--version", action="version", version=bnpcluster.__version__)
     commands = result.add_subparsers(required=True, metavar="COMMAND")
+    command = _add_command(commands, "fit", "cluster the rows of a table of numbers", fit)
+    group = command.add_argument_group("data")
+    group.add_argument(
+        "--id-column", default=None, metavar="NAME", help="names of the rows; not clustered"
+    )
+    group.add_argument(
+        "--columns", default=None, metavar="A,B,...", help="columns to cluster by; all by default"
+    )
+    group.add_argument(
+        "--likelihood", metavar="NAME", help=f"{', '.join(LIKELIHOODS)}; niw by default"
+    )
+    command = _add_command(commands, "pyclone", "cluster mutations by their prevalence", pyclone)
+    group = command.add_argument_group("reads")
+    for name, (kind, text) in READS.items():
+        group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar="VALUE", help=text)
+    return result
+
+
+def _add_command(commands: Any, name: str, text: str, run: Callable) -> argparse.ArgumentParser:
     command = commands.add_parser(
-        "fit",
-        help="cluster the rows of a table of numbers",
-        description="Cluster the rows of a table: labels, probabilities, draws and a report.",
+        name,
+        help=text,
+        description=f"{text.capitalize()}: labels, probabilities, draws and a report.",
         epilog=EXIT_STATUS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,  # what is not said is left to the model
     )
-    command.set_defaults(command=fit)
+    command.set_defaults(command=run)
     _add_files(command)
     _add_model(command)
     _add_run(command)
-    return result
+    return command
 
 
 def _add_files(command: argparse.ArgumentParser) -> None:
@@ -133,19 +162,10 @@ def _add_files(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--force", action="store_true", default=False, help="replace results that are there"
     )
-    group.add_argument(
-        "--id-column", default=None, metavar="NAME", help="names of the rows; not clustered"
-    )
-    group.add_argument(
-        "--columns", default=None, metavar="A,B,...", help="columns to cluster by; all by default"
-    )
 
 
 def _add_model(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("model")
-    group.add_argument(
-        "--likelihood", metavar="NAME", help=f"{', '.join(LIKELIHOODS)}; niw by default"
-    )
     group.add_argument(
         "--prior", default="dp", metavar="NAME", help=f"{', '.join(MODELS)}; dp by default"
     )
@@ -203,29 +223,61 @@ def _number_or_word(text: str) -> Any:
 
 def fit(options: argparse.Namespace) -> int:
     """Cluster the rows of a table."""
-    seed = secrets.randbits(32) if options.seed is None else options.seed
-    model = build(options, seed)
+    model = build(options)
     chosen = [name.strip() for name in options.columns.split(",")] if options.columns else []
     coded = model.likelihood == "categorical"
-    rows = _tables.read_rows(options.table, options.id_column, chosen, coded)
-    _results.prepare(options.out, options.force)
+    table = _tables.read_table(options.table)
+    rows = _tables.chosen_rows(table, options.table.name, options.id_column, chosen, coded)
+    _results.prepare(options.out, _results.FILES, options.force)
+    _fitted(model, np.column_stack(list(rows.columns.values())))
+    return _written(options, model, rows)
+
+
+def pyclone(options: argparse.Namespace) -> int:
+    """Cluster the mutations of a tidy table of read counts."""
+    law = PyClone(**{name: v for name, v in vars(options).items() if name in READS})
+    model = build(options).set_params(likelihood=law)
+    table = _tables.Frame.of(_tables.read_table(options.table), COLUMNS)
+    _results.prepare(options.out, (*_results.FILES, MUTATIONS), options.force)
+    _fitted(model, table)
+    found = prevalences(model, table)
+    _results.write_csv(options.out / MUTATIONS, found.columns, found.rows(), "\t")
+    at = places(table)
+    means = {
+        f"prevalence in {sample}": _results.spread(
+            found["cellular_prevalence"], at.mutation, at.sample == s
+        )
+        for s, sample in enumerate(at.samples)
+    }
+    rows = _tables.Rows("mutation_id", at.mutations.tolist(), means, {})
+    return _written(options, model, rows, MUTATIONS)
+
+
+def _fitted(model: Mixture, X: Any) -> None:
+    """Fit, and say in a sentence each what the model warns of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        model.fit(np.column_stack(list(rows.columns.values())))
+        model.fit(X)
     for sentence in dict.fromkeys(str(warning.message) for warning in caught):
         say(sentence)
-    facts = {"table": options.table.name, "seed": str(seed)}
+
+
+def _written(options: argparse.Namespace, model: Mixture, rows: _tables.Rows, *more: str) -> int:
+    """Write the files, print the report, and return the exit status."""
+    facts = {"table": options.table.name, "seed": str(model.random_state)}
     _results.write(options.out, model, rows, facts)
     if not options.quiet:
         print(model.report())
-        print(f"\nSeed {seed}. In {options.out}: {', '.join(_results.FILES)}")
+        names = ", ".join([*_results.FILES, *more])
+        print(f"\nSeed {model.random_state}. In {options.out}: {names}")
     if model.interrupted_:
         return INTERRUPTED
     return DISAGREE if model.converged_ is False else DONE
 
 
-def build(options: argparse.Namespace, seed: int) -> Mixture:
+def build(options: argparse.Namespace) -> Mixture:
     """The model that the options describe."""
+    seed = secrets.randbits(32) if options.seed is None else options.seed
     if options.prior not in MODELS:
         raise ValueError(f"Unknown prior {options.prior!r}. Available: {', '.join(MODELS)}.")
     model = MODELS[options.prior]

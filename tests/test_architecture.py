@@ -34,7 +34,7 @@ RANKS = [
     {"_smc_fit"},
     {"_sampling"},
     {"_mixture"},
-    {"mixtures", "relational"},
+    {"mixtures", "relational", "pyclone"},
     {"plotting"},
     {"_page"},
     {"_results"},

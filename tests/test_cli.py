@@ -17,8 +17,10 @@ from bnpcluster import DPMixture, PitmanYorMixture, _sampling, cli
 from bnpcluster._progress import Progress
 from bnpcluster._results import FILES, membership
 from bnpcluster._tables import read_table
+from bnpcluster.likelihoods import PyClone
 from bnpcluster.partitions import coclustering
 from bnpcluster.posterior import Posterior
+from bnpcluster.pyclone import prevalences
 
 QUICK = ["--draws", "20", "--warmup", "20", "--chains", "2", "--seed", "0"]
 
@@ -208,7 +210,7 @@ def test_options_reach_the_model(table):
     words = ["fit", str(table), "--out", "r", "--prior", "mfm", "--gamma", "2,0.5"]
     words += ["--n-components-prior", "poisson,1.5", "--sampler", "gibbs", "--init", "one"]
     words += ["--jobs", "2", "--max-time", "9.5", "--point-estimate", "binder", "--thin", "3"]
-    model = cli.build(cli.parser().parse_args(words), seed=7)
+    model = cli.build(cli.parser().parse_args([*words, "--seed", "7"]))
     assert (
         model.get_params()
         | {
@@ -367,10 +369,9 @@ def test_without_matplotlib_the_report_has_no_pictures(table, capsys, monkeypatc
 def test_the_commands_of_the_guide_are_understood():
     page = (Path(__file__).parents[1] / "doc" / "command_line.md").read_text()
     commands = re.findall(r"^bnpcluster (.+)$", page, re.MULTILINE)
-    assert len(commands) == 4
+    assert len(commands) == 5
     for command in commands:
-        options = cli.parser().parse_args(shlex.split(command))
-        cli.build(options, seed=0)
+        cli.build(cli.parser().parse_args(shlex.split(command)))
 
 
 def test_the_draws_are_read_as_the_guide_says(table, capsys, monkeypatch):
@@ -381,3 +382,61 @@ def test_the_draws_are_read_as_the_guide_says(table, capsys, monkeypatch):
     exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], names)
     assert sum(names["posterior"].n_clusters_pmf().values()) == pytest.approx(1.0)
     assert names["posterior"].alpha.shape == (2, 20)
+
+
+@pytest.fixture
+def reads(tmp_path):
+    """Read counts of 24 mutations, half of them in a fifth of the cells of sample b."""
+    rng = np.random.default_rng(0)
+    lines = ["mutation_id\tsample_id\tref_counts\talt_counts\tnormal_cn\tmajor_cn\tminor_cn"]
+    for m in range(24):
+        for sample, prevalence in {"a": 1.0, "b": 1.0 if m % 2 else 0.2}.items():
+            alt = rng.binomial(200, prevalence / 2)
+            lines.append(f"m{m}\t{sample}\t{200 - alt}\t{alt}\t2\t1\t1")
+    (tmp_path / "reads.tsv").write_text("\n".join(lines) + "\n")
+    return tmp_path / "reads.tsv"
+
+
+def test_mutations_are_clustered_by_prevalence(reads, capsys):
+    folder = reads.parent / "results"
+    assert run("pyclone", reads, "--out", folder, "--seed", "0", "--density", "beta_binomial") == 0
+    frame = pd.read_csv(reads, sep="\t")
+    found = pd.read_csv(folder / "mutations.tsv", sep="\t")
+    law = PyClone(density="beta_binomial")
+    model = DPMixture(likelihood=law, random_state=0).fit(frame)
+    expected = prevalences(model, frame)
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    assert np.abs(found["cellular_prevalence"][1::4] - 0.2).max() < 0.1
+    labels = columns_of(folder / "labels.csv")
+    assert labels["mutation_id"] == [f"m{m}" for m in range(24)]
+    assert list(map(int, labels["cluster"])) == model.labels_.tolist()
+    text = (folder / "report.html").read_text()
+    assert "mean of prevalence in b" in text
+    assert text.count("data:image/png;base64,") == 3
+    assert "mutations.tsv" in capsys.readouterr().out
+
+
+def test_bad_reads(reads, capsys):
+    folder = reads.parent / "results"
+    frame = pd.read_csv(reads, sep="\t")
+    for column, value, message in [
+        ("ref_counts", "many", "Column 'ref_counts' holds text ('many' in row 1)"),
+        ("major_cn", 0, "major_cn of at least 1"),
+        ("normal_cn", None, "lacks the column 'normal_cn'"),
+        ("sample_id", "a", "several rows for mutation 'm0'"),
+    ]:
+        bad = frame.assign(**{column: value}) if value is not None else frame.drop(columns=column)
+        bad.to_csv(reads.parent / "bad.tsv", sep="\t", index=False)
+        assert message in refused(capsys, run("pyclone", reads.parent / "bad.tsv", "--out", folder))
+    assert "n_grid must be at least 2" in refused(
+        capsys, run("pyclone", reads, "--out", folder, "--n-grid", "1")
+    )
+    assert not any((folder / name).exists() for name in FILES)
+
+
+def test_the_options_of_reads_are_those_of_the_likelihood(capsys):
+    assert run("pyclone", "--help") == 0
+    text = capsys.readouterr().out
+    assert set(cli.READS) == set(PyClone().get_params())
+    for default in PyClone().get_params().values():
+        assert f"{default:g}" in text if not isinstance(default, str) else default in text
