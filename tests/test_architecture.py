@@ -33,7 +33,7 @@ RANKS = [
     {"_smc_fit"},
     {"_sampling"},
     {"_mixture"},
-    {"mixtures", "relational"},
+    {"mixtures", "relational", "pyclone"},
     {"plotting"},
     {"__init__"},
 ]
