@@ -40,8 +40,8 @@ def places(table: Any) -> Places:
     if (count > 1).any():
         m, s = divmod(int(pairs[np.argmax(count > 1)]), len(samples))
         raise ValueError(
-            f"The table has several rows for mutation {mutations[order[m]]!r} in sample "
-            f"{samples[s]!r}: each mutation needs an identifier of its own."
+            f"The table has several rows for mutation {str(mutations[order[m]])!r} in sample "
+            f"{str(samples[s])!r}: each mutation needs an identifier of its own."
         )
     return Places(mutations[order], samples, mutation, sample)
 
@@ -80,7 +80,7 @@ def checked(X: np.ndarray) -> np.ndarray:
             f"six of these for each sample side by side; got {X.shape[1]} columns."
         )
     reads = X.reshape(len(X), -1, len(COLUMNS))
-    ref, alt, normal, major, minor, content = np.moveaxis(reads, 2, 0)
+    normal, major, minor, content = np.moveaxis(reads[..., 2:], 2, 0)
     holes = np.isnan(reads)
     whole = (reads[..., :5] >= 0) & (reads[..., :5] == np.floor(reads[..., :5]))
     for needs, good in (

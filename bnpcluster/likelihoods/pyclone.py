@@ -12,6 +12,7 @@ from bnpcluster.likelihoods._prevalence_grid import Reads, bind_reads, reads_of
 from bnpcluster.likelihoods.base import Likelihood, number
 
 DENSITIES = ("binomial", "beta_binomial")
+LOWEST_RATE = 1e-9  # of errors; 1 - e soon loses its digits below it
 
 
 class PyClone(Likelihood):
@@ -34,7 +35,7 @@ class PyClone(Likelihood):
         ``"total_copy_number"``: any number of copies, before or after. ``"no_zygosity"``: one
         copy. ``"AB"``, ``"BB"``: two copies of the locus, one or both of them mutated.
     error_rate : float, default=1e-3
-        Chance that a read shows the wrong allele.
+        Chance that a read shows the wrong allele, from 1e-9 to 0.5.
     precision : float, default=200.0
         Sum of the two parameters of the beta-binomial law: the smaller, the more scatter.
 
@@ -102,7 +103,7 @@ class PyClone(Likelihood):
             if value not in known:
                 names = ", ".join(map(repr, known))
                 raise ValueError(f"{name} must be one of {names}; got {value!r}.")
-        error_rate = number("error_rate", self.error_rate)
+        error_rate = number("error_rate", self.error_rate, LOWEST_RATE)
         if error_rate >= 0.5:
             raise ValueError(f"error_rate must be below 0.5, got {error_rate!r}.")
         precision = number("precision", self.precision)
@@ -130,7 +131,7 @@ class PyClone(Likelihood):
         return reads_of(distinct, kind, law.log_terms(distinct))
 
     def features(self, X: np.ndarray) -> np.ndarray:
-        """The prevalence that each sample's reads alone make one expect; the mean if it has none."""
+        """Expected prevalence by each sample's own reads; the mean of the others if it has none."""
         bound = self._reads(X)
         weights = bound.terms[:, : self.n_grid] / bound.terms.sum(axis=1, keepdims=True)
         seen = bound.kind >= 0
