@@ -423,7 +423,7 @@ def test_bad_reads(reads, capsys):
         ("ref_counts", "many", "Column 'ref_counts' holds text ('many' in row 1)"),
         ("major_cn", 0, "major_cn of at least 1"),
         ("normal_cn", None, "lacks the column 'normal_cn'"),
-        ("sample_id", "a", "several rows for mutation 'm0'"),
+        ("sample_id", "a", "several rows for mutation"),
     ]:
         bad = frame.assign(**{column: value}) if value is not None else frame.drop(columns=column)
         bad.to_csv(reads.parent / "bad.tsv", sep="\t", index=False)
