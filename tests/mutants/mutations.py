@@ -170,8 +170,8 @@ MUTATION_MUTANTS = [
     Mutant(
         GRID,
         "an emptied slot keeps what rounding left",
-        "    if lik.size[k] == 0:\n        clear(lik, k)\n    else:\n        shift(lik, k, i, -1.0)",
-        "    shift(lik, k, i, -1.0)",
+        "        clear(lik, k)\n    else:\n        shift(lik, k, i, -1.0)",
+        "        pass\n    shift(lik, k, i, -1.0)",
         f"{TESTS}test_an_emptied_slot_is_a_cleared_one",
     ),
     Mutant(
