@@ -9,7 +9,8 @@ Class = TypeVar("Class", bound=type)
 MODEL = """likelihood : str or Likelihood, default="niw"
     Law of the data within a cluster: ``"niw"`` (Gaussian, full covariance), ``"nig"``
     (Gaussian, independent columns), ``"bernoulli"`` (0/1), ``"categorical"`` (integer codes),
-    ``"poisson"`` (counts), or an object from `bnpcluster.likelihoods`.
+    ``"poisson"`` (counts), ``"pyclone"`` (tables of mutations), or an object from
+    `bnpcluster.likelihoods`.
 sampler : str or Sampler, default="split_merge"
     ``"split_merge"``, ``"gibbs"``, ``"jain_neal"``, ``"sams"``, ``"pgsm"`` or ``"arm"``; with
     weighted particles ``"urn_smc"``, ``"annealed_smc"`` or ``"auxiliary_smc"``; or an object from

@@ -32,7 +32,7 @@ def test_readme_example_runs(elsewhere):
     assert names["model"].n_clusters_ == 3
 
 
-@pytest.mark.parametrize("name", ["networks.md", "pictures.md"])
+@pytest.mark.parametrize("name", ["networks.md", "pictures.md", "mutations.md"])
 def test_examples_of_guides_run(name, elsewhere):
     text = (ROOT / "doc" / name).read_text()
     names = {}  # examples of a guide build on one another

@@ -118,6 +118,12 @@ def test_new_tables_are_predicted(table, model):
         model.predict(some[some["sample_id"] == "a"])
 
 
+def test_a_fit_keeps_its_likelihood(table):
+    model = fitted(table, n_draws=2, n_warmup=0)
+    labels = model.predict(table)
+    np.testing.assert_array_equal(model.set_params(likelihood="niw").predict(table), labels)
+
+
 def test_other_likelihoods_still_refuse_nan():
     with pytest.raises(ValueError, match="contains NaN"):
         DPMixture().fit([[1.0, np.nan], [2.0, 3.0]])

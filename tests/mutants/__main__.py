@@ -24,6 +24,7 @@ from tests.mutants.command_line import COMMAND_LINE
 from tests.mutants.discrete import DISCRETE
 from tests.mutants.gaussian import GAUSSIAN
 from tests.mutants.moves import MOVES
+from tests.mutants.mutations import MUTATION_MUTANTS
 from tests.mutants.networks import NETWORKS
 from tests.mutants.outside import OUTSIDE
 from tests.mutants.particles import PARTICLES
@@ -44,6 +45,7 @@ MUTANTS = [
     *GAUSSIAN,
     *COLUMNS,
     *DISCRETE,
+    *MUTATION_MUTANTS,
     *OUTSIDE,
     *PARTITION_PRIORS,
     *RELATIONAL,
