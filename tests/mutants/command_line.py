@@ -13,6 +13,7 @@ FORMATS = f"{CLI}test_all_formats_give_the_same_labels"
 TABLES = f"{CLI}test_bad_tables"
 OPTIONS = f"{CLI}test_bad_options"
 WORDS = f"{CLI}test_words_are_categories"
+MUTATIONS = f"{CLI}test_mutations_are_clustered_by_prevalence"
 KEPT = f"{CLI}test_results_are_not_overwritten_unless_told_to"
 
 COMMAND_LINE = [
@@ -48,7 +49,7 @@ COMMAND_LINE = [
     Mutant(
         "cli.py",
         "the folder is looked at after the fit",
-        "    _results.prepare(options.out, options.force)\n",
+        "    _results.prepare(options.out, _results.FILES, options.force)\n",
         "",
         f"{KEPT} {CLI}test_a_folder_that_cannot_be_made_is_said_before_the_fit",
     ),
@@ -103,5 +104,33 @@ COMMAND_LINE = [
         "data:image/png;base64,",
         "pictures/",
         f"{CLI}test_the_report_is_one_page_with_pictures",
+    ),
+    Mutant(
+        "cli.py",
+        "the settings of the reads are dropped",
+        "if name in READS})",
+        "if False})",
+        MUTATIONS,
+    ),
+    Mutant(
+        "cli.py",
+        "all samples have the prevalences of one",
+        "at.mutation, at.sample == s",
+        "at.mutation, at.sample == 0",
+        MUTATIONS,
+    ),
+    Mutant(
+        "_results.py",
+        "prevalences are given to other mutations",
+        "result[place[chosen]] = values[chosen]",
+        "result[place[chosen]] = values[chosen][::-1]",
+        MUTATIONS,
+    ),
+    Mutant(
+        "_tables.py",
+        "rows of a frame are counted as columns",
+        "return len(next(iter(self._columns.values())))",
+        "return len(self._columns)",
+        MUTATIONS,
     ),
 ]
