@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 import bnpcluster
 from bnpcluster import _results, _tables
@@ -32,7 +33,7 @@ EXIT_STATUS = """\
 exit status:
   0    the files are written, and nothing speaks against the result
   2    wrong usage, data or output folder, said in one sentence
-  3    the files are written, but the chains do not agree: the report says on what
+  3    the files are written, but the chains disagree or were too short, as the report says
   130  interrupted by Ctrl-C; what had been drawn by then is written
 """
 MUTATIONS = "mutations.tsv"
@@ -46,8 +47,8 @@ MODELS: dict[str, type[Mixture]] = {
 PRIOR_PARAMETERS = {
     "alpha": "concentration (dp, py)",
     "discount": "discount (py)",
-    "tau": "(ngg)",
-    "sigma": "(ngg)",
+    "tau": "total mass (ngg)",
+    "sigma": "0 to 1; the larger, the more small clusters (ngg)",
     "gamma": "weight of the components (mfm)",
     "n_components_prior": "gnedin, poisson,1.0 or geometric,0.1 (mfm)",
     "n_components": "components (finite)",
@@ -199,7 +200,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         "--max-time", type=float, metavar="SECONDS", help="of sampling; what is drawn then is kept"
     )
     group.add_argument(
-        "--checkpoint", metavar="FOLDER", help="saves the chains there; run again to go on"
+        "--checkpoint", metavar="FOLDER", help="keeps the chains; the same command and --seed go on"
     )
     group.add_argument(
         "--quiet", action="store_true", default=False, help="neither progress nor summary"
@@ -229,8 +230,9 @@ def fit(options: argparse.Namespace) -> int:
     table = _tables.read_table(options.table)
     rows = _tables.chosen_rows(table, options.table.name, options.id_column, chosen, coded)
     _results.prepare(options.out, _results.FILES, options.force)
-    _fitted(model, np.column_stack(list(rows.columns.values())))
-    return _written(options, model, rows)
+    doubtful = _fitted(model, np.column_stack(list(rows.columns.values())))
+    _written(options, model, rows)
+    return _status(model, doubtful)
 
 
 def pyclone(options: argparse.Namespace) -> int:
@@ -239,7 +241,7 @@ def pyclone(options: argparse.Namespace) -> int:
     model = build(options).set_params(likelihood=law)
     table = _tables.Frame.of(_tables.read_table(options.table), COLUMNS)
     _results.prepare(options.out, (*_results.FILES, MUTATIONS), options.force)
-    _fitted(model, table)
+    doubtful = _fitted(model, table)
     found = prevalences(model, table)
     _results.write_csv(options.out / MUTATIONS, found.columns, found.rows(), "\t")
     at = places(table)
@@ -250,29 +252,35 @@ def pyclone(options: argparse.Namespace) -> int:
         for s, sample in enumerate(at.samples)
     }
     rows = _tables.Rows("mutation_id", at.mutations.tolist(), means, {})
-    return _written(options, model, rows, MUTATIONS)
+    _written(options, model, rows, MUTATIONS)
+    return _status(model, doubtful)
 
 
-def _fitted(model: Mixture, X: Any) -> None:
-    """Fit, and say in a sentence each what the model warns of."""
+def _fitted(model: Mixture, X: Any) -> bool:
+    """Fit, and say in a sentence each what the model warns of; whether it doubts its chains."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         model.fit(X)
     for sentence in dict.fromkeys(str(warning.message) for warning in caught):
         say(sentence)
+    return any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
 
 
-def _written(options: argparse.Namespace, model: Mixture, rows: _tables.Rows, *more: str) -> int:
-    """Write the files, print the report, and return the exit status."""
+def _status(model: Mixture, doubtful: bool) -> int:
+    """The exit status of a fit whose files are written."""
+    if model.interrupted_:
+        return INTERRUPTED
+    return DISAGREE if doubtful else DONE
+
+
+def _written(options: argparse.Namespace, model: Mixture, rows: _tables.Rows, *more: str) -> None:
+    """Write the files, and print the report."""
     facts = {"table": options.table.name, "seed": str(model.random_state)}
     _results.write(options.out, model, rows, facts)
     if not options.quiet:
         print(model.report())
         names = ", ".join([*_results.FILES, *more])
         print(f"\nSeed {model.random_state}. In {options.out}: {names}")
-    if model.interrupted_:
-        return INTERRUPTED
-    return DISAGREE if model.converged_ is False else DONE
 
 
 def build(options: argparse.Namespace) -> Mixture:

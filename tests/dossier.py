@@ -19,8 +19,8 @@ VARIABLE = "BNPCLUSTER_DOSSIER"  # how runs of pytest that tests begin know the 
 P_VALUE, IMBALANCE = "p-value", "largest imbalance"
 ERRORS, GAP = "standard errors", "largest gap"
 EXPLAINED = {
-    P_VALUE: "p-value of a chi-square test over all partitions, after one step from exact draws; "
-    "the least of many p-values is small by chance alone, about one over their number",
+    P_VALUE: "p-value of a chi-square test over all partitions, after one step from exact draws "
+    "(of a second run, four times as long, where the first one fell below 0.001); the least of many p-values is small by chance alone, about one over their number",
     IMBALANCE: "largest difference between the flows of probability from one partition to another "
     "and back, over all pairs",
     ERRORS: "distance of the mean evidence, and of the mean weight of every common partition, from "
@@ -57,8 +57,7 @@ class Dossier:
         yield
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         named = [" ".join(repr(p).split()) for p in parameters.values() if is_component(p)]
-        case = ", ".join(named) or (item.callspec.id if parameters else "")
-        item.user_properties += [("case", case), ("noted", list(_noted))]
+        item.user_properties += [("of", ", ".join(named)), ("noted", list(_noted))]
 
     def pytest_runtest_logreport(self, report):
         properties = dict(report.user_properties)
@@ -66,7 +65,7 @@ class Dossier:
             return
         with self.file.open("a") as file:
             for line in properties.get("noted", []):
-                line = {"test": report.nodeid, "case": properties["case"], **line}
+                line = {"test": report.nodeid, "of": properties["of"], **line}
                 file.write(json.dumps(line) + "\n")
 
 
@@ -77,17 +76,18 @@ def is_component(parameter):
 
 def page(lines: list[dict]) -> str:
     """The page of all lines."""
-    lines = sorted(lines, key=lambda line: (line["test"].split("[")[0], line["case"]))
+    lines = sorted(lines, key=lambda line: (line["test"].split("[")[0], line["test"]))
     groups = [(name, list(g)) for name, g in groupby(lines, lambda x: x["test"].split("[")[0])]
     rows = [_row(name, group) for name, group in groups]
     table = ["| claim | cases | size | measured, the worst |", "|---|---|---|---|", *rows, ""]
     words = [f"- *{name}*: {text}." for name, text in EXPLAINED.items()]
     parts = [HEAD, "\n".join(table), "\n", "\n".join(words), "\n\n## Case by case\n"]
     for name, group in groups:
-        parts.append(
-            f"\n### {claim(name)}\n\n`{name}`\n\n| case | {group[0]['measure']} |\n|---|---|"
-        )
-        parts += [f"\n| {x['case'] or '-'} | {shown(x['value'])} |" for x in group]
+        head = f"| case | of | {group[0]['measure']} |\n|---|---|---|"
+        parts.append(f"\n### {claim(name)}\n\n`{name}`\n\n{head}")
+        for line in group:
+            case = line["test"].removeprefix(name).strip("[]")
+            parts.append(f"\n| {case} | {line['of']} | {shown(line['value'])} |")
         parts.append("\n")
     return "".join(parts)
 

@@ -127,6 +127,13 @@ def test_disagreement_is_an_exit_status_and_a_sentence(table, capsys):
     assert all((folder / name).exists() for name in FILES)
 
 
+def test_chains_that_ended_in_warm_up_are_too_short(table, capsys):
+    options = ["--columns", "height", "--warmup", "100000", "--max-time", "0.01", "--quiet"]
+    status, _ = fit(table, *options)
+    assert status == 3
+    assert "before warm-up was over" in capsys.readouterr().err
+
+
 class Impatient(Progress):
     """Who watches the progress, and presses Ctrl-C once there are draws."""
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 def line(case, value, measure=P_VALUE, test="tests/samplers/test_all.py::test_a_claim"):
     return {
         "test": f"{test}[{case}]",
-        "case": case,
+        "of": "Gibbs()",
         "measure": measure,
         "value": value,
         "size": "9",
@@ -28,7 +28,7 @@ def test_the_worst_is_shown_of_each_claim():
     text = page(lines)
     assert "| samplers, all: a claim | 3 | 9 | p-value 0.031 |" in text
     assert "| priors, x: b c | 2 | 9 | largest gap 3e-12 |" in text
-    assert "| two | 0.031 |" in text
+    assert "| two | Gibbs() | 0.031 |" in text
     assert text.startswith("# Dossier\n")
 
 
@@ -41,7 +41,7 @@ def test_a_proof_writes_its_line(tmp_path):
     assert done.returncode == 0, done.stdout
     (found,) = map(json.loads, file.read_text().splitlines())
     assert found["test"] == f"{test}[mfm-1]"
-    assert found["case"].startswith("MFM(")
+    assert found["of"].startswith("MFM(")
     assert found["measure"] == GAP
     assert 0 < found["value"] < 1e-9
 

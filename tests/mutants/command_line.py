@@ -20,7 +20,7 @@ COMMAND_LINE = [
     Mutant(
         "cli.py",
         "chains that disagree leave no trace in the exit status",
-        "return DISAGREE if model.converged_ is False else DONE",
+        "return DISAGREE if doubtful else DONE",
         "return DONE",
         DISAGREES,
     ),
