@@ -20,8 +20,8 @@ P_VALUE, IMBALANCE = "p-value", "largest imbalance"
 ERRORS, GAP = "standard errors", "largest gap"
 EXPLAINED = {
     P_VALUE: "p-value of a chi-square test over all partitions, after one step from exact draws "
-    "(of a second run, four times as long, where the first one fell below 0.001); the least of many "
-    "is small by chance alone, about one over their number",
+    "(of a second run, four times as long, where the first one fell below 0.001); the least of "
+    "many is small by chance alone, about one over their number",
     IMBALANCE: "largest difference between the flows of probability from one partition to another "
     "and back, over all pairs",
     ERRORS: "distance of the mean evidence, and of the mean weight of every common partition, from "
