@@ -22,20 +22,24 @@ CLONES = np.array([[1.0, 1.0], [0.55, 0.15], [0.2, 0.75], [0.15, 0.0]])
 
 
 # %%
-# Share of reads that show a mutation: it is in one copy of the locus in a share phi of the tumour
-# cells, all of which have `copies` copies.
-def shown(phi, copies):
-    return CONTENT * phi / (2 * (1 - CONTENT) + CONTENT * copies)
+# Share of reads that show a mutation in a share phi of the tumour cells: these have `total` copies of
+# the locus, `mutated` of them mutated; the other tumour cells have `without`, normal cells two.
+def shown(phi, without, total, mutated):
+    copies = 2 * (1 - CONTENT) + CONTENT * ((1 - phi) * without + phi * total)
+    return max(CONTENT * phi * mutated / copies, 1e-3)
 
 
 def generated_table(n, rng):
-    """A tidy table, and the clones."""
-    clone, major = rng.integers(len(CLONES), size=n), rng.integers(1, 4, size=n)
+    """A tidy table, and the clones; which copies are mutated is not in the table."""
+    clone, major = rng.integers(len(CLONES), size=n), rng.integers(1, 3, size=n)
     rows = []
     for i in range(n):
-        for s, sample in enumerate(["primary", "relapse"]):
-            depth = rng.poisson(150)
-            alt = rng.binomial(depth, max(shown(CLONES[clone[i], s], major[i] + 1), 1e-3))
+        total = major[i] + 1
+        mutated = rng.integers(1, major[i] + 1)
+        without = rng.choice([2, total]) if mutated == 1 else 2  # did the copies change before?
+        for phi, sample in zip(CLONES[clone[i]], ["primary", "relapse"], strict=True):
+            depth = rng.poisson(200)
+            alt = rng.binomial(depth, shown(phi, without, total, mutated))
             rows.append([f"m{i}", sample, depth - alt, alt, 2, major[i], 1, CONTENT])
     names = "mutation_id sample_id ref_counts alt_counts normal_cn major_cn minor_cn tumour_content"
     return pd.DataFrame(rows, columns=names.split()), clone
@@ -48,11 +52,11 @@ table, clone = generated_table(120, rng)
 # Copy numbers blur the share of reads; a mixture sees through them.
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", ConvergenceWarning)  # the report says it all
-    model = DPMixture(likelihood="pyclone", n_draws=200, n_warmup=200, random_state=0).fit(table)
+    model = DPMixture(likelihood="pyclone", n_draws=400, n_warmup=300, random_state=0).fit(table)
 print(model.report())
 found = prevalences(model, table)
 columns = ["cellular_prevalence", "cellular_prevalence_lower", "cellular_prevalence_upper"]
-print(found.groupby(["cluster_id", "sample_id"])[columns].mean().round(2))
+print(found.groupby(["cluster_id", "sample_id"])[columns].mean().round(2).to_string())
 
 # %%
 # Left: what was measured. Right: prevalences, with their intervals; crosses are the true clones.

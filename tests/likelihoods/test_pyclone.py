@@ -245,6 +245,17 @@ def test_an_emptied_slot_is_a_cleared_one():
     assert_emptied_is_cleared(PyClone(), some_reads(7, [(2, 2, 1)], n_samples=2))
 
 
+def test_a_copy_onto_a_narrow_posterior_is_whole():
+    deep = [[5000, 50, 2, 1, 1, 1.0]] * 2
+    X = np.vstack([some_reads(5, [(2, 1, 1)], depth=10), deep])
+    bound, new = filled(PyClone(), X[:4], X[4:])
+    for i in (5, 6):
+        ops.add(bound, 1, i)
+    ops.copy(bound, 1, 0)
+    assert ops.log_predictive(bound, 1, new) == ops.log_predictive(bound, 0, new)
+    assert ops.log_marginal(bound, 1) == ops.log_marginal(bound, 0)
+
+
 def test_new_rows_share_the_slots():
     X = some_reads(6, [(2, 2, 1), (2, 1, 1)], n_samples=2)
     bound, new = filled(PyClone(), X[:-1], X[-1])

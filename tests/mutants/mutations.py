@@ -165,7 +165,7 @@ MUTATION_MUTANTS = [
         "a copy keeps its span",
         "        lik.span[to, s, 1] = lik.span[source, s, 1]\n",
         "",
-        "likelihoods/test_all.py::test_contract[pyclone-1]",
+        f"{TESTS}test_a_copy_onto_a_narrow_posterior_is_whole",
     ),
     Mutant(
         GRID,
