@@ -22,8 +22,8 @@ CLONES = np.array([[1.0, 1.0], [0.55, 0.15], [0.2, 0.75], [0.15, 0.0]])
 
 
 # %%
-# Share of reads that show a mutation in a share phi of the tumour cells: these have `total` copies of
-# the locus, `mutated` of them mutated; the other tumour cells have `without`, normal cells two.
+# Share of reads that show a mutation in a share phi of the tumour cells: these have `total` copies
+# of the locus, `mutated` of them mutated; other tumour cells have `without`, normal cells two.
 def shown(phi, without, total, mutated):
     copies = 2 * (1 - CONTENT) + CONTENT * ((1 - phi) * without + phi * total)
     return max(CONTENT * phi * mutated / copies, 1e-3)

@@ -103,7 +103,6 @@ def draw(traces: dict[str, list[Trace]], path: Path) -> None:
     end = min(t.rows[-1, 0] for found in traces.values() for t in found)
     times = np.geomspace(0.02, end, 60)
     figure, axes = plt.subplots(2, 2, figsize=(9, 6.5), sharex=True, sharey="row")
-    lowest = np.inf
     for row, (column, label) in enumerate([(1, "held-out log probability"), (2, "V-measure")]):
         for ax, kind in zip(axes[row], ("pure", "mixed"), strict=True):
             for number, (method, found) in enumerate(traces.items()):
@@ -112,12 +111,13 @@ def draw(traces: dict[str, list[Trace]], path: Path) -> None:
                 values, colour = curves(found, times, column), f"C{(number + 1) // 2}"
                 ax.plot(times, np.median(values, axis=0), color=colour, label=method)
                 ax.fill_between(times, values.min(0), values.max(0), color=colour, alpha=0.15)
-                lowest = min(lowest, np.median(values)) if column == 1 else lowest
             ax.set_xscale("log")
         axes[row, 0].set_ylabel(label)
-    axes[0, 0].set_ylim(bottom=lowest - 2.0)
+    ends = [np.median(last(found, 1)) for found in traces.values()]
+    axes[0, 0].set_ylim(min(ends) - 0.2, max(ends) + 0.02)
+    axes[1, 0].set_ylim(0.35)
     for ax in axes[0]:
-        ax.legend(fontsize=8)
+        ax.legend(fontsize=8, loc="lower right")
     for ax in axes[1]:
         ax.set_xlabel("CPU seconds")
     figure.tight_layout()
