@@ -68,8 +68,10 @@ class Frame:
         return np.column_stack(list(self._columns.values())).astype(dtype or float)
 
     def rows(self) -> Iterator[tuple]:
-        """The rows, cell by cell."""
-        return zip(*(column.tolist() for column in self._columns.values()), strict=True)
+        """The rows, cell by cell, whole numbers without a point."""
+        columns = [column.tolist() for column in self._columns.values()]
+        texts = [[f"{x:.10g}" if isinstance(x, float) else x for x in cells] for cells in columns]
+        return zip(*texts, strict=True)
 
 
 def chosen_rows(

@@ -415,6 +415,7 @@ def test_mutations_are_clustered_by_prevalence(reads, capsys):
     expected = prevalences(model, frame)
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
     assert np.abs(found["cellular_prevalence"][1::4] - 0.2).max() < 0.1
+    assert found["alt_counts"].dtype == int
     labels = columns_of(folder / "labels.csv")
     assert labels["mutation_id"] == [f"m{m}" for m in range(24)]
     assert list(map(int, labels["cluster"])) == model.labels_.tolist()
