@@ -413,7 +413,7 @@ def test_mutations_are_clustered_by_prevalence(reads, capsys):
     model = DPMixture(likelihood=law, n_draws=20, n_warmup=20, n_chains=2, random_state=0)
     model.fit(frame)
     expected = prevalences(model, frame)
-    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    pd.testing.assert_frame_equal(found.astype(expected.dtypes.to_dict()), expected)
     assert np.abs(found["cellular_prevalence"][1::4] - 0.2).max() < 0.1
     assert found["alt_counts"].dtype == int
     labels = columns_of(folder / "labels.csv")
