@@ -3,7 +3,7 @@
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
 found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
-smc (particle filters), default (beside scikit-learn). Without parts, all of them.
+smc (particle filters), default and others (beside scikit-learn). Without parts, all of them.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from benchmarks import (
     mixing,
     moves,
     networks,
+    others,
     overhead,
     scaling,
     smc,
@@ -35,6 +36,7 @@ PARTS = {
     "networks": networks.measure,
     "smc": smc.measure,
     "default": defaults.measure,
+    "others": others.measure,
 }
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -1,6 +1,23 @@
 """Bayesian nonparametric clustering that behaves like scikit-learn.
 
-=========================  =======================================================
+=========================  =========================================================
+`DPMixture`                Dirichlet process mixture
+`PitmanYorMixture`         with more small clusters
+`NGGMixture`               likewise, by normalised generalised gamma processes
+`MFMMixture`               with a finite, unknown number of components
+`FiniteDirichletMixture`   with a given number of components
+`BNPMixture`               with any prior on partitions
+`InfiniteRelationalModel`  clusters of the vertices of a network
+`bayes_factor`             two models compared by their evidences
+`bnpcluster.likelihoods`   the law of the data within a cluster
+`bnpcluster.priors`        priors on partitions
+`bnpcluster.samplers`      how the posterior is sampled
+`bnpcluster.posterior`     the draws, and what one asks of them
+`bnpcluster.partitions`    point estimates and losses, on label draws of any program
+`bnpcluster.diagnostics`   whether the draws can be trusted
+`bnpcluster.plotting`      pictures
+`bnpcluster.testing`       exact posteriors by enumeration; checks of new components
+=========================  =========================================================
 """
 
 from importlib.metadata import PackageNotFoundError, version

@@ -9,8 +9,9 @@ Class = TypeVar("Class", bound=type)
 MODEL = """likelihood : str or Likelihood, default="niw"
     Law of the data within a cluster: ``"niw"`` (Gaussian, full covariance), ``"nig"``
     (Gaussian, independent columns), ``"bernoulli"`` (0/1), ``"categorical"`` (integer codes),
-    ``"poisson"`` (counts), ``"columns"`` (mixed columns, by their types), a dict of columns and
-    their likelihoods, or an object from `bnpcluster.likelihoods`. All of them take NaN.
+    ``"poisson"`` (counts), ``"pyclone"`` (tables of mutations), ``"columns"`` (mixed columns, by
+    their types), a dict of columns and their likelihoods, or an object from
+    `bnpcluster.likelihoods`. All of them take NaN.
 sampler : str or Sampler, default="split_merge"
     ``"split_merge"``, ``"gibbs"``, ``"jain_neal"``, ``"sams"``, ``"pgsm"`` or ``"arm"``; with
     weighted particles ``"urn_smc"``, ``"annealed_smc"`` or ``"auxiliary_smc"``; or an object from

@@ -106,6 +106,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             "ensure_all_finite": "allow-nan" if likelihood.takes_nan else True,
         }
         try:
+            X = likelihood.table(X)
             if self._encoding is not None:
                 X = check_array(X, **settings)
             else:
@@ -208,7 +209,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, n_clusters_), rows sum to one
+        probabilities : ndarray of shape (n_samples, n_clusters)
+            Rows sum to one.
         """
         return self._predicted(X).membership
 
@@ -221,7 +223,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, n_clusters_)
+        probabilities : ndarray of shape (n_samples, n_clusters)
         """
         return self.predict_proba(X)
 

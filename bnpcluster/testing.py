@@ -23,6 +23,17 @@ from bnpcluster.priors import Prior, PriorTables
 from bnpcluster.samplers import ParticleSampler, Sampler
 from bnpcluster.samplers._archive import Archive
 
+__all__ = [
+    "ExactPosterior",
+    "all_partitions",
+    "check_likelihood",
+    "check_particles",
+    "check_prior",
+    "check_sampler",
+    "exact_posterior",
+    "log_eppf",
+]
+
 FALSE_ALARM = 1e-3
 """Level of each of two independent tests, both of which must reject before a check fails."""
 
@@ -171,7 +182,7 @@ def check_sampler(
     seed: int = 0,
     beta: float = 1.0,
     absent: int = 0,
-) -> None:
+) -> float:
     """Assert that one step of a sampler leaves the exact posterior invariant.
 
     Parameters
@@ -188,6 +199,11 @@ def check_sampler(
     absent : int, default=0
         The last so many rows take no part.
 
+    Returns
+    -------
+    p_value : float
+        Of the test that did not reject.
+
     Examples
     --------
     >>> import numpy as np
@@ -196,7 +212,8 @@ def check_sampler(
     >>> from bnpcluster.samplers import Gibbs
     >>> from bnpcluster.testing import check_sampler
     >>> X = np.array([[1, 1], [1, 0], [0, 0]])
-    >>> check_sampler(Gibbs(), Bernoulli(), DirichletProcess(1.0), X, n_replicates=1000)
+    >>> check_sampler(Gibbs(), Bernoulli(), DirichletProcess(1.0), X, n_replicates=1000) > 0.001
+    True
     """
     bound = likelihood.bind(np.asarray(X, float), 8)
     n = len(X) - absent
@@ -208,7 +225,7 @@ def check_sampler(
         counts = step_counts(sampler, state, exact, size, np.random.default_rng([seed, attempt]))
         p_values.append(chi_square(counts, size * exact.probabilities))
         if p_values[-1] > FALSE_ALARM:
-            return
+            return p_values[-1]
     raise AssertionError(
         f"{sampler!r} does not leave the posterior under {likelihood!r} and {prior!r} invariant: "
         f"p-values {p_values[0]:.1e} and {p_values[1]:.1e}."
@@ -231,7 +248,7 @@ def check_particles(
     error: float = 0.01,
     n_runs: int = 400,
     seed: int = 0,
-) -> None:
+) -> float:
     """Assert that a particle sampler estimates evidence and posterior without bias.
 
     Over independent runs the mean of the evidence, and of the evidence times the particles' weight
@@ -250,6 +267,11 @@ def check_particles(
         At least so many runs.
     seed : int, default=0
 
+    Returns
+    -------
+    z_value : float
+        The largest distance, in standard errors.
+
     Examples
     --------
     >>> import numpy as np
@@ -258,7 +280,8 @@ def check_particles(
     >>> from bnpcluster.samplers import UrnSMC
     >>> from bnpcluster.testing import check_particles
     >>> X = np.array([[1, 1], [1, 0], [0, 0]])
-    >>> check_particles(UrnSMC(n_particles=8), Bernoulli(), DirichletProcess(1.0), X)
+    >>> check_particles(UrnSMC(n_particles=8), Bernoulli(), DirichletProcess(1.0), X) < 4
+    True
     """
     X = np.asarray(X, float)
     prior = sampler.checked(prior)
@@ -270,8 +293,9 @@ def check_particles(
         size = error / attempt, n_runs * attempt**2
         masses = _masses(sampler, bound, prior, exact, size, rng)
         z_values.append(_worst(masses, exact.probabilities))
-        if max(map(abs, z_values[-1])) < 4.0:
-            return
+        z_value = max(map(abs, z_values[-1]))
+        if z_value < 4.0:
+            return z_value
     raise AssertionError(
         f"{sampler!r} is biased under {likelihood!r} and {prior!r}: evidence and worst partition "
         f"are off by {z_values} standard errors."
@@ -321,7 +345,7 @@ def _worst(masses: np.ndarray, probabilities: np.ndarray) -> tuple[float, float]
     return float(evidence), float(z[np.argmax(np.abs(z))])
 
 
-def check_prior(prior: Prior, n: int = 6) -> None:
+def check_prior(prior: Prior, n: int = 6) -> float:
     """Assert that a prior is a law on partitions and that its urn weights belong to it.
 
     The tables sum to one over all partitions of 1 .. n items, and the urn weights are the ratios of
@@ -332,15 +356,23 @@ def check_prior(prior: Prior, n: int = 6) -> None:
     prior : Prior, at its current values
     n : int, default=6
 
+    Returns
+    -------
+    gap : float
+        The largest error of a probability.
+
     Examples
     --------
     >>> from bnpcluster.priors import DirichletProcess
     >>> from bnpcluster.testing import check_prior
-    >>> check_prior(DirichletProcess(0.7))
+    >>> check_prior(DirichletProcess(0.7)) < 1e-9
+    True
     """
+    largest = 0.0
     for m in range(1, n + 1):
         total = logsumexp(log_eppf(prior, all_partitions(m)))
         assert abs(total) < 1e-9, f"{prior!r}: the partitions of {m} items weigh {math.exp(total)}."
+        largest = max(largest, abs(total))
     for row in all_partitions(n - 1):
         if log_eppf(prior, row[None])[0] == -np.inf:
             continue  # more blocks than the prior allows
@@ -349,6 +381,8 @@ def check_prior(prior: Prior, n: int = 6) -> None:
         ratios = log_eppf(prior, longer) - log_eppf(prior, row[None])
         gap = np.abs(np.exp(prior.predictive(np.bincount(row))) - np.exp(ratios)).max()
         assert gap < 1e-9, f"{prior!r}: urn weights at {row.tolist()} are off by {gap}."
+        largest = max(largest, gap)
+    return float(largest)
 
 
 def check_likelihood(likelihood: Likelihood, X: np.ndarray, *, tolerance: float = 1e-8) -> None:

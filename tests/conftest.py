@@ -1,11 +1,25 @@
 """Shared data and fits; small, so that the suite is quick."""
 
+import os
 import signal
 
 import numpy as np
 import pytest
 
 from bnpcluster import DPMixture
+from tests.dossier import VARIABLE, Dossier
+
+
+def pytest_addoption(parser):
+    """One option: where to write what the proofs measured."""
+    known = os.environ.get(VARIABLE)
+    parser.addoption("--dossier", metavar="FILE", default=known, help="append what proofs measured")
+
+
+def pytest_configure(config):
+    """Write it, if it is asked for."""
+    if config.getoption("--dossier"):
+        config.pluginmanager.register(Dossier(config))
 
 
 def three_blobs(n=60, d=2, seed=0):

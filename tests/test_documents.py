@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "bnpcluster"
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 PAGES = [*(ROOT / "doc").glob("*.md"), *(ROOT / "doc" / "guide").glob("*.md")]
 GUIDES = sorted(page for page in PAGES if "```python" in page.read_text())
@@ -59,3 +60,21 @@ def test_examples_run(path, elsewhere, capsys):
     assert capsys.readouterr().out
     if "quickstart" in path.stem:
         assert os.path.getsize(elsewhere / "quickstart.png") > 10_000
+
+
+def test_every_page_has_a_place_and_every_link_leads_somewhere():
+    """What the build of the documentation would say, too, but it is not run by the tests."""
+    places = re.findall(r"^([\w/]+)$", (ROOT / "doc" / "index.md").read_text(), re.MULTILINE)
+    for page in [*(ROOT / "doc").glob("*.md"), *(ROOT / "doc" / "guide").glob("*.md")]:
+        name = str(page.relative_to(ROOT / "doc").with_suffix(""))
+        assert name in {*places, "index"}, f"{name} is in no table of contents of doc/index.md"
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_reference_holds_every_public_module():
+    page = (ROOT / "doc" / "api.md").read_text()
+    inside = {"chains", "cli", "evidence", "mixtures", "prediction", "relational"}
+    for path in [*PACKAGE.glob("[a-z]*.py"), *PACKAGE.glob("[a-z]*/__init__.py")]:
+        name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        assert name in inside or f"   bnpcluster.{name}\n" in page, f"doc/api.md lacks {name}"

@@ -7,6 +7,7 @@ from bnpcluster.likelihoods.columns import Columns
 from bnpcluster.likelihoods.normal_inverse_gamma import NormalInverseGamma
 from bnpcluster.likelihoods.normal_inverse_wishart import NormalInverseWishart
 from bnpcluster.likelihoods.poisson import Poisson
+from bnpcluster.likelihoods.pyclone import PyClone
 from bnpcluster.likelihoods.relational import Relational
 
 LIKELIHOODS: dict[str, type[Likelihood]] = {
@@ -16,6 +17,7 @@ LIKELIHOODS: dict[str, type[Likelihood]] = {
     "categorical": Categorical,
     "poisson": Poisson,
     "columns": Columns,
+    "pyclone": PyClone,
 }
 """Names for `likelihood=` of the mixtures, in the order they are listed to users."""
 
@@ -28,5 +30,6 @@ __all__ = [
     "NormalInverseGamma",
     "NormalInverseWishart",
     "Poisson",
+    "PyClone",
     "Relational",
 ]

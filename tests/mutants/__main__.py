@@ -20,12 +20,14 @@ from pathlib import Path
 from tests.mutants import Mutant
 from tests.mutants.books import BOOKKEEPING
 from tests.mutants.columns import COLUMNS
+from tests.mutants.command_line import COMMAND_LINE
 from tests.mutants.densities import DENSITIES
 from tests.mutants.discrete import DISCRETE
 from tests.mutants.gaussian import GAUSSIAN
 from tests.mutants.holes import MISSING
 from tests.mutants.long_runs import LONG_RUNS
 from tests.mutants.moves import MOVES
+from tests.mutants.mutations import MUTATION_MUTANTS
 from tests.mutants.networks import NETWORKS
 from tests.mutants.outside import OUTSIDE
 from tests.mutants.particles import PARTICLES
@@ -48,6 +50,7 @@ MUTANTS = [
     *COLUMNS,
     *DISCRETE,
     *MISSING,
+    *MUTATION_MUTANTS,
     *OUTSIDE,
     *LONG_RUNS,
     *PARTITION_PRIORS,
@@ -56,6 +59,7 @@ MUTANTS = [
     *DISPLAYS,
     *SUMMARIES,
     *DENSITIES,
+    *COMMAND_LINE,
 ]
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOMES = {0: "SURVIVED", 1: "caught"}  # by pytest's exit status

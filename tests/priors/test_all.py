@@ -6,6 +6,7 @@ from scipy.stats import chi2_contingency, kstest
 
 from bnpcluster.priors import PRIORS
 from bnpcluster.testing import all_partitions, check_prior, log_eppf
+from tests.dossier import GAP, note
 
 EXAMPLES = [
     pytest.param(prior, id=f"{name}-{j}")
@@ -17,7 +18,7 @@ SAMPLED = [example for example in EXAMPLES if example.values[0].sampled]
 
 @pytest.mark.parametrize("prior", EXAMPLES)
 def test_contract(prior):
-    check_prior(prior)
+    note(GAP, check_prior(prior), "1 to 6 items")
 
 
 @pytest.mark.parametrize("prior", EXAMPLES)

@@ -20,6 +20,7 @@ from bnpcluster.samplers import SAMS, JainNeal, SplitMerge
 from bnpcluster.samplers._anchors import Balanced, draw_anchors, log_law
 from bnpcluster.samplers._pairs import new_work
 from bnpcluster.testing import all_partitions
+from tests.dossier import IMBALANCE, note
 from tests.samplers.branches import law as law_of_outcome
 from tests.samplers.branches import transition_matrix
 from tests.samplers.relational import BruteForceRelational
@@ -125,13 +126,20 @@ def imbalance(p, matrix):
     return np.abs(flow - flow.T)
 
 
+def assert_balance(p, matrix):
+    """Detailed balance, absolutely."""
+    largest = imbalance(p, matrix).max()
+    assert largest < 1e-10
+    note(IMBALANCE, largest, f"{len(p)} partitions")
+
+
 def check_balance(chain, complete=True):
     """Detailed balance, absolutely and relatively; all splits and merges if `complete`."""
     states, p, matrix = chain.matrix()
     flow = p[:, None] * matrix
     assert len(states) > 10 and np.trace(matrix) < len(states) - 1.0
     np.testing.assert_allclose(matrix.sum(axis=1), 1.0, rtol=0.0, atol=1e-12)
-    assert imbalance(p, matrix).max() < 1e-10
+    assert_balance(p, matrix)
     np.testing.assert_allclose(flow, flow.T, rtol=1e-8, atol=1e-15)
     assert np.abs(p @ matrix - p).max() < 1e-10
     for (a, y), (b, z) in product(enumerate(states), repeat=2):

@@ -11,6 +11,7 @@ from bnpcluster.likelihoods import LIKELIHOODS, Bernoulli, NormalInverseGamma
 from bnpcluster.priors import PRIORS, DirichletProcess, FiniteDirichlet, PitmanYor
 from bnpcluster.samplers import SAMPLERS
 from bnpcluster.testing import check_sampler
+from tests.dossier import P_VALUE, note
 
 JITTED = hasattr(__import__("bnpcluster.samplers.gibbs", fromlist=["sweep"]).sweep, "py_func")
 REPLICATES = 10_000 if JITTED else 100
@@ -44,38 +45,36 @@ FEW_PRIORS = [
 ]
 
 
+def prove(*arguments, n_replicates=REPLICATES, **target):
+    """Check a sampler, and note the p-value."""
+    p = check_sampler(*arguments, n_replicates=n_replicates, **target)
+    note(P_VALUE, p, f"{n_replicates:,} starts")
+
+
 @pytest.mark.parametrize("sampler", INSTANCES)
 @pytest.mark.parametrize("prior", FEW_PRIORS)
 @pytest.mark.parametrize(("likelihood", "X"), FEW_LIKELIHOODS)
 def test_invariance_for_every_example(sampler, prior, likelihood, X):
-    check_sampler(sampler, likelihood, prior, X, n_replicates=REPLICATES)
+    prove(sampler, likelihood, prior, X)
 
 
 @pytest.mark.parametrize("sampler", FIRST)
 @pytest.mark.parametrize(("likelihood", "X"), LIKELIHOOD_EXAMPLES)
 def test_invariance_for_every_likelihood(sampler, likelihood, X):
-    check_sampler(sampler, likelihood, DirichletProcess(1.0), X, n_replicates=REPLICATES)
+    prove(sampler, likelihood, DirichletProcess(1.0), X)
 
 
 @pytest.mark.parametrize("sampler", FIRST)
 @pytest.mark.parametrize("prior", PRIOR_EXAMPLES)
 def test_invariance_for_every_prior(sampler, prior):
-    check_sampler(sampler, NormalInverseGamma(), prior, SEPARATED, n_replicates=REPLICATES)
+    prove(sampler, NormalInverseGamma(), prior, SEPARATED)
 
 
 @pytest.mark.parametrize("sampler", INSTANCES)
 @pytest.mark.parametrize(("beta", "absent"), [(0.3, 0), (0.0, 0), (1.0, 1), (0.6, 2)])
 def test_invariance_for_tempered_and_partly_present_targets(sampler, beta, absent):
     X = np.array([[-1.0, 0.1], [-0.8, -0.3], [0.2, 1.0], [1.1, 0.9], [0.0, 0.1], [2.0, 2.0]])
-    check_sampler(
-        sampler,
-        NormalInverseGamma(),
-        DirichletProcess(1.5),
-        X,
-        beta=beta,
-        absent=absent,
-        n_replicates=REPLICATES,
-    )
+    prove(sampler, NormalInverseGamma(), DirichletProcess(1.5), X, beta=beta, absent=absent)
 
 
 @pytest.mark.slow
@@ -83,4 +82,4 @@ def test_invariance_for_tempered_and_partly_present_targets(sampler, beta, absen
 @pytest.mark.parametrize("prior", PRIOR_EXAMPLES)
 @pytest.mark.parametrize(("likelihood", "X"), LIKELIHOOD_EXAMPLES)
 def test_invariance_for_the_full_product(sampler, prior, likelihood, X):
-    check_sampler(sampler, likelihood, prior, X, n_replicates=50_000)
+    prove(sampler, likelihood, prior, X, n_replicates=50_000)

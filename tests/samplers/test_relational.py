@@ -8,6 +8,7 @@ from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from bnpcluster.samplers import ARM, SAMS, Gibbs, JainNeal
 from bnpcluster.samplers.gibbs import sweep
 from bnpcluster.testing import check_sampler
+from tests.dossier import P_VALUE, note
 from tests.samplers.proofs import run_as_plain_python
 
 REPLICATES = 10_000 if hasattr(sweep, "py_func") else 100
@@ -34,14 +35,15 @@ SAMPLERS = [
 @pytest.mark.parametrize(("likelihood", "A"), NETWORKS)
 def test_invariance(sampler, likelihood, A):
     subset = A[:5, :5]
-    check_sampler(sampler, likelihood, DirichletProcess(1.0), subset, n_replicates=REPLICATES)
+    p = check_sampler(sampler, likelihood, DirichletProcess(1.0), subset, n_replicates=REPLICATES)
+    note(P_VALUE, p, f"{REPLICATES:,} starts")
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize(("beta", "absent"), [(0.4, 0), (1.0, 1), (0.0, 1)])
 def test_invariance_for_tempered_and_partly_present_networks(sampler, beta, absent):
     likelihood, A = Relational.examples(np.random.default_rng(6))[3]
-    check_sampler(
+    p = check_sampler(
         sampler,
         likelihood,
         FiniteDirichlet(4, 0.7),
@@ -50,6 +52,7 @@ def test_invariance_for_tempered_and_partly_present_networks(sampler, beta, abse
         absent=absent + 1,
         n_replicates=REPLICATES,
     )
+    note(P_VALUE, p, f"{REPLICATES:,} starts")
 
 
 def test_exact_transition_matrices():

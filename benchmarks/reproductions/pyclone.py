@@ -1,0 +1,142 @@
+"""Figure 10 of the paper on particle Gibbs split-merge: 10,000 mutations under PyClone's law.
+
+`python -m benchmarks.reproductions.pyclone [--budget 4] [--restarts 10] [--output DIR]` runs Gibbs,
+SAMS and PGSM, pure and mixed, against the CPU clock, from one cluster, and prints a table in
+Markdown; the figure needs matplotlib. Traces are kept in the file `--traces` as they are made.
+"""
+
+import argparse
+import pickle
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.reproductions.pgsm import pgsm
+from benchmarks.reproductions.pgsm_chains import Data, Trace, part, trace
+from benchmarks.reproductions.pgsm_report import curves, last, span
+from bnpcluster.likelihoods import PyClone
+from bnpcluster.samplers import SAMS, Gibbs, SplitMerge
+
+HERE = Path(__file__).resolve().parents[2]
+METHODS: dict[str, Any] = {
+    "Gibbs": Gibbs(),
+    "SAMS, pure": SAMS(n_moves=1, n_gibbs=0),
+    "SAMS, mixed": SAMS(n_moves=1, n_gibbs=1),
+    "PGSM, pure": pgsm(),
+    "PGSM, mixed": pgsm(n_gibbs=1),
+    "SplitMerge": SplitMerge(),
+}
+COPIES = [(1, 1), (2, 1), (2, 0), (1, 0)]  # major and minor, with the shares below
+SHARES = [0.6, 0.2, 0.1, 0.1]
+CONTENT, DEPTH, ERROR = 0.8, 1000, 1e-3
+
+
+def simulated(n: int, n_clusters: int, depth: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mutations of one tumour sample, and their clusters.
+
+    Clusters are equally probable, their prevalences uniform; depths are Poisson; one to major_cn
+    copies are mutated.
+    """
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(n_clusters, size=n)
+    phi = rng.uniform(0.05, 1.0, n_clusters)[truth]
+    major, minor = np.array(COPIES)[rng.choice(len(COPIES), size=n, p=SHARES)].T
+    total, mutated = major + minor, rng.integers(1, major + 1)
+    chance = np.where(mutated == total, 1 - ERROR, mutated / total)
+    normal = 2 * (1 - CONTENT) + 2 * CONTENT * (1 - phi)
+    shown = normal * ERROR + CONTENT * phi * total * chance
+    depths = rng.poisson(depth, n)
+    alt = rng.binomial(depths, shown / (normal + CONTENT * phi * total))
+    columns = [depths - alt, alt, np.full(n, 2), major, minor, np.full(n, CONTENT)]
+    return np.column_stack(columns).astype(float), truth
+
+
+def data() -> Data:
+    """The rows of the reproduction, a tenth of them held out."""
+    X, truth = simulated(10_000, 10, DEPTH, 0)
+    return part(X, truth, PyClone())
+
+
+def gather(settings: Any) -> dict[str, list[Trace]]:
+    """All traces; those that are missing are run, all methods in turn."""
+    path = settings.traces
+    traces: dict[str, list[Trace]] = pickle.loads(path.read_bytes()) if path.exists() else {}
+    made = data()
+    bound = made.likelihood.bind(made.X)
+    for restart in range(settings.restarts):
+        for method, sampler in METHODS.items():
+            found = traces.setdefault(method, [])
+            if len(found) > restart:
+                continue
+            if restart == 0:
+                trace(made, bound, sampler, 1e-3, 0)  # compiles, or loads what was compiled
+            found.append(trace(made, bound, sampler, settings.budget, restart))
+            seconds, held_out, agreement, clusters = found[-1].rows[-1]
+            print(
+                f"{method}, chain {len(found)}: {held_out:.4f}, V {agreement:.3f}, "
+                f"{clusters:.0f} clusters, {found[-1].iterations} iterations, {seconds:.2f} s",
+                flush=True,
+            )
+            path.write_bytes(pickle.dumps(traces))
+    return traces
+
+
+def print_table(traces: dict[str, list[Trace]]) -> None:
+    """Where the chains ended: median [least, largest]."""
+    print("\n| method | held-out log probability | V-measure | clusters | ms per iteration |")
+    print("|---|---|---|---|---|")
+    for method, found in traces.items():
+        rate = np.median([t.rows[-1, 0] / t.iterations for t in found])
+        cells = [span(last(found, column), digits) for column, digits in ((1, 3), (2, 3), (3, 0))]
+        print("| " + " | ".join([method, *cells, f"{1e3 * rate:.1f}"]) + " |")
+
+
+def draw(traces: dict[str, list[Trace]], path: Path) -> None:
+    """Median over the restarts, and their range, against CPU time."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    end = min(t.rows[-1, 0] for found in traces.values() for t in found)
+    times = np.geomspace(0.02, end, 60)
+    figure, axes = plt.subplots(2, 2, figsize=(9, 6.5), sharex=True, sharey="row")
+    for row, (column, label) in enumerate([(1, "held-out log probability"), (2, "V-measure")]):
+        for ax, kind in zip(axes[row], ("pure", "mixed"), strict=True):
+            for number, (method, found) in enumerate(traces.items()):
+                if "," in method and kind not in method:
+                    continue
+                values, colour = curves(found, times, column), f"C{(number + 1) // 2}"
+                ax.plot(times, np.median(values, axis=0), color=colour, label=method)
+                ax.fill_between(times, values.min(0), values.max(0), color=colour, alpha=0.15)
+            ax.set_xscale("log")
+        axes[row, 0].set_ylabel(label)
+    ends = [np.median(last(found, 1)) for found in traces.values()]
+    axes[0, 0].set_ylim(min(ends) - 0.2, max(ends) + 0.02)
+    axes[1, 0].set_ylim(0.35)
+    for ax in axes[0]:
+        ax.legend(fontsize=8, loc="lower right")
+    for ax in axes[1]:
+        ax.set_xlabel("CPU seconds")
+    figure.tight_layout()
+    figure.savefig(path, dpi=80)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--budget", type=float, default=4.0, help="CPU seconds of a run")
+    parser.add_argument("--restarts", type=int, default=10)
+    parser.add_argument("--traces", type=Path, default=Path("pyclone_traces.pickle"))
+    parser.add_argument("--output", type=Path, default=HERE / "doc")
+    arguments = parser.parse_args()
+    begin = time.process_time()
+    traces = gather(arguments)
+    print_table(traces)
+    draw(traces, arguments.output / "figures/pyclone_10.png")
+    print(f"\n{time.process_time() - begin:.0f} CPU seconds in all.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Mutations whose clusters are known: V-measure and prevalence error, beside PyClone-VI's.
+
+`python -m benchmarks.reproductions.pyclone_tables --data DIR [--pyclone-vi SOURCE] [--only NAME]`
+prints a line in Markdown per table and program. DIR holds the folders pyclone_vi, pyclone_mixing
+and pairtree_sims; SOURCE is a checkout of PyClone-VI, run as it is, where one is given.
+"""
+
+import argparse
+import contextlib
+import io
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import v_measure_score
+
+from bnpcluster import DPMixture
+from bnpcluster.likelihoods import PyClone
+from bnpcluster.pyclone import prevalences
+
+COPIES = {"normal_cn": 2, "major_cn": 1, "minor_cn": 1}
+SIMULATED = ["K3_S1_T200_M300", "K10_S3_T200_M100", "K10_S10_T50_M1000", "K30_S10_T200_M600"]
+KEYS = ["mutation_id", "sample_id"]
+N_GRID = 101
+
+
+class Known(NamedTuple):
+    """A table with its true clusters, and prevalences where they are known or follow from them."""
+
+    table: pd.DataFrame
+    cluster: str
+    density: str
+    most_clusters: int  # what PyClone-VI is given
+    restarts: int
+
+
+def synthetic(folder: Path) -> Known:
+    """PyClone-VI's own example: the true prevalences are in it."""
+    return Known(pd.read_csv(folder / "pyclone_vi/synthetic.csv.gz"), "cluster", "binomial", 20, 10)
+
+
+def mixing(folder: Path) -> Known:
+    """Four genomes mixed in known parts; a cluster is the set of genomes that have the variant."""
+    table = pd.read_csv(folder / "pyclone_mixing/mixing.csv.gz")
+    return Known(table, "variant_cases", "beta_binomial", 20, 10)
+
+
+def pairtree(folder: Path, name: str) -> Known:
+    """Simulated diploid tumours; the prevalence of a true cluster is that of all its reads."""
+    table = pd.read_csv(folder / f"pairtree_sims/sim_{name}_run1.csv.gz").assign(**COPIES)
+    table["sample_id"] = "s" + table["sample_id"].astype(str).str.zfill(2)
+    sums = table.groupby(["cluster", "sample_id"])[["ref_counts", "alt_counts"]].transform("sum")
+    table["ccf"] = np.minimum(2 * sums["alt_counts"] / sums.sum(axis=1), 1.0)
+    n_clusters = table["cluster"].nunique()
+    return Known(table, "cluster", "binomial", 2 * n_clusters, 10 if len(table) < 5000 else 2)
+
+
+def ours(known: Known, seconds: float) -> pd.DataFrame:
+    """Our result in the columns of PyClone-VI's."""
+    law = PyClone(density=known.density, n_grid=N_GRID)
+    model = DPMixture(
+        likelihood=law, n_chains=2, n_warmup=300, n_draws=300, max_time=seconds, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return prevalences(model.fit(known.table), known.table)
+
+
+def theirs(known: Known, source: Path) -> pd.DataFrame:
+    """The result of PyClone-VI."""
+    sys.path.insert(0, str(source))
+    from pyclone_vi import run
+
+    with tempfile.TemporaryDirectory() as name, contextlib.redirect_stdout(io.StringIO()):
+        into, fit, out = (f"{name}/{file}" for file in ("in.tsv", "fit.h5", "out.tsv"))
+        known.table.to_csv(into, sep="\t", index=False)
+        run.fit(
+            into,
+            fit,
+            density=known.density.replace("_", "-"),
+            num_clusters=known.most_clusters,
+            num_grid_points=N_GRID,
+            num_restarts=known.restarts,
+            seed=0,
+        )
+        run.write_results_file(fit, out)
+        return pd.read_csv(out, sep="\t")
+
+
+def line(name: str, program: str, known: Known, found: pd.DataFrame, seconds: float) -> str:
+    """One line of the table."""
+    both = known.table[[*KEYS, known.cluster, *known.table.columns.intersection(["ccf"])]].merge(
+        found[[*KEYS, "cluster_id", "cellular_prevalence"]], on=KEYS
+    )
+    once = both.drop_duplicates("mutation_id")
+    agreement = v_measure_score(once[known.cluster], once["cluster_id"])
+    error = "unknown"
+    if "ccf" in both:
+        error = f"{np.mean(np.abs(both['ccf'] - both['cellular_prevalence'])):.4f}"
+    cells = [name, program, f"{agreement:.3f}", f"{once['cluster_id'].nunique()}", error]
+    return "| " + " | ".join([*cells, f"{seconds:.1f}", f"{len(once)}"]) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--pyclone-vi", type=Path)
+    parser.add_argument("--only", default="", help="text in the name of a table")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of sampling, at most")
+    arguments = parser.parse_args()
+    sources: dict[str, Any] = {"synthetic": synthetic, "mixing": mixing}
+    sources |= {name: lambda folder, name=name: pairtree(folder, name) for name in SIMULATED}
+    print("| table | program | V-measure | clusters | prevalence error | CPU seconds | mutations |")
+    print("|---|---|---|---|---|---|---|")
+    for name, source in sources.items():
+        if arguments.only not in name:
+            continue
+        known = source(arguments.data)
+        programs: dict[str, Any] = {"bnpcluster": lambda k: ours(k, arguments.seconds)}
+        if arguments.pyclone_vi:
+            programs["PyClone-VI"] = lambda k: theirs(k, arguments.pyclone_vi)
+        for program, run in programs.items():
+            begin = time.process_time()
+            found = run(known)
+            seconds = time.process_time() - begin
+            print(line(name, program, known, found, seconds), flush=True)
+
+
+if __name__ == "__main__":
+    main()

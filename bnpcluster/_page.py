@@ -1,0 +1,112 @@
+"""The report of a fit as one page of HTML that needs no other file."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bnpcluster
+from bnpcluster._sampling import Sampled
+from bnpcluster._tables import Rows
+
+SHOWN_COLUMNS = 12  # of the data, in the table of clusters
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; }
+table { border-collapse: collapse; margin: 1em 0; }
+th, td { padding: 0.2em 0.8em; border-bottom: 1px solid #ddd; text-align: right; }
+figure { display: inline-block; margin: 0.5em; vertical-align: top; }
+img { max-width: 100%; }
+"""
+
+
+def page(model: Sampled, own: NDArray[np.float64], rows: Rows, facts: dict[str, str]) -> str:
+    """The report of a fitted model.
+
+    Parameters
+    ----------
+    model : Sampled, fitted
+    own : ndarray: the probability of each row's own cluster
+    rows : Rows: the data
+    facts : dict of str to str: where the data came from, and how they were read
+    """
+    said = "".join(
+        f"<tr><th>{html.escape(name)}</th><td style='text-align:left'>{html.escape(text)}</td></tr>"
+        for name, text in facts.items()
+    )
+    report = model.report()._repr_html_()  # before the columns have names, which predict asks for
+    return (
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
+        f"<title>bnpcluster report</title><style>{STYLE}</style></head><body>"
+        f"<h1>{model.n_clusters_} clusters</h1><table>{said}</table>{report}"
+        f"<h2>Clusters</h2>{_clusters(model, own, rows)}"
+        f"<h2>Pictures</h2>{_pictures(model, list(rows.columns))}"
+        f"<p>bnpcluster {bnpcluster.__version__}</p></body></html>\n"
+    )
+
+
+def _clusters(model: Sampled, own: NDArray[np.float64], rows: Rows) -> str:
+    """A table of the clusters: size, how sure its rows are, what is typical of its columns."""
+    shown = list(rows.columns)[:SHOWN_COLUMNS]
+    kind = "commonest" if rows.words else "mean of"
+    head = ["cluster", "rows", "mean probability", *(f"{kind} {name}" for name in shown)]
+    lines = ["".join(f"<th>{html.escape(name)}</th>" for name in head)]
+    for k in range(model.n_clusters_):
+        inside = model.labels_ == k
+        cells = [str(k), str(inside.sum()), f"{own[inside].mean():.3f}"]
+        cells += [_typical(rows.columns[name][inside], rows.words.get(name)) for name in shown]
+        lines.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
+def _typical(values: NDArray[np.float64], words: list[str] | None) -> str:
+    """The mean of a column in a cluster, or its commonest word; of the known cells."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return "-"
+    if words is None:
+        return f"{known.mean():.4g}"
+    return words[np.bincount(known.astype(int)).argmax()]
+
+
+def _pictures(model: Sampled, names: list[str]) -> str:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return "<p>Pictures need matplotlib: pip install 'bnpcluster[plot]'.</p>"
+    shown = []
+    for caption, draw in _displays(model, names):
+        figure = Figure(figsize=(4.4, 3.8), layout="constrained")
+        draw(figure.subplots())
+        file = io.BytesIO()
+        figure.savefig(file, format="png", dpi=100, metadata={"Software": None})
+        data = base64.b64encode(file.getvalue()).decode()
+        shown.append(
+            f"<figure><img alt='{caption}' src='data:image/png;base64,{data}'>"
+            f"<figcaption>{caption}</figcaption></figure>"
+        )
+    return "".join(shown)
+
+
+def _displays(model: Sampled, names: list[str]) -> Iterator[tuple[str, Any]]:
+    """Captions, and what draws each picture on given axes."""
+    from bnpcluster import plotting
+
+    def drawn(display: Any, *arguments: Any) -> Any:
+        return lambda ax: display.from_estimator(model, *arguments, ax=ax)
+
+    if len(names) == model.n_features_in_:  # the rows are points, and not reads
+        model.feature_names_in_ = np.array(names, dtype=object)  # for the names of the axes
+        yield "The rows, paler where their cluster is less sure", drawn(plotting.ClusterDisplay)
+    yield "Probability that two rows share a cluster", drawn(plotting.CoclusteringDisplay)
+    yield "How many clusters there are", drawn(plotting.NumberOfClustersDisplay)
+    if not hasattr(model, "log_evidence_"):  # particles have no order to be traced
+        yield (
+            "The chains should overlap and show no trend",
+            drawn(plotting.TraceDisplay, "log_posterior"),
+        )

@@ -1,0 +1,85 @@
+"""The files the command line leaves behind: labels, probabilities, draws and a report."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnpcluster import _draws
+from bnpcluster._page import page
+from bnpcluster._sampling import Sampled
+from bnpcluster._tables import Rows
+from bnpcluster.posterior import Posterior
+
+FILES = ("labels.csv", "probabilities.csv", "draws.npz", "report.html")
+
+
+def prepare(folder: Path, files: Sequence[str], force: bool) -> None:
+    """Make the folder and see that it takes files, before a long fit rather than after it."""
+    there = [name for name in files if (folder / name).exists()]
+    if there and not force:
+        raise ValueError(
+            f"{folder} already holds {', '.join(there)}: give another --out, or --force to "
+            "replace them."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    tempfile.TemporaryFile(dir=folder).close()
+
+
+def write(folder: Path, model: Sampled, rows: Rows, facts: dict[str, str]) -> None:
+    """Write all that is known of a fitted model; `facts` is what the report says beyond its own."""
+    shares = membership(model.posterior_, model.labels_)
+    own = shares[np.arange(len(shares)), model.labels_]
+    write_csv(
+        folder / "labels.csv",
+        [rows.name, "cluster", "probability"],
+        ((i, k, f"{p:.6g}") for i, k, p in zip(rows.ids, model.labels_, own, strict=True)),
+    )
+    write_csv(
+        folder / "probabilities.csv",
+        [rows.name, *(f"cluster_{k}" for k in range(model.n_clusters_))],
+        ([i, *(f"{p:.6g}" for p in row)] for i, row in zip(rows.ids, shares, strict=True)),
+    )
+    posterior = model.posterior_
+    draws: dict[str, Any] = {"labels": posterior.labels, "weights": posterior.weights}
+    np.savez_compressed(folder / "draws.npz", **{**draws, **posterior.traces})
+    (folder / "report.html").write_text(page(model, own, rows, facts), encoding="utf-8")
+
+
+def write_csv(
+    path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]], separator: str = ","
+) -> None:
+    """Write a table of text."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file, delimiter=separator, lineterminator="\n")
+        lines.writerow(head)
+        lines.writerows(rows)
+
+
+def spread(values: NDArray, place: NDArray, chosen: NDArray) -> NDArray[np.float64]:
+    """The chosen values at their places, NaN at all other places."""
+    result = np.full(int(place.max()) + 1, np.nan)
+    result[place[chosen]] = values[chosen]
+    return result
+
+
+def membership(posterior: Posterior, labels: NDArray) -> NDArray[np.float64]:
+    """Probability of each cluster of the estimate for each item that was clustered.
+
+    The mean over draws of the share of the cluster among the items of the item's block: what
+    `predict_proba` says of new rows, where for these the block itself is known draw by draw.
+    """
+    n_clusters, result = int(labels.max()) + 1, np.zeros((len(labels), int(labels.max()) + 1))
+    flat, weights = _draws.as_draws(posterior.labels), posterior.weights.ravel()
+    for part, draws, n_blocks in _draws.chunks(flat):
+        for row, size, weight in zip(draws, n_blocks, weights[part], strict=True):
+            cell = row.astype(np.intp) * n_clusters + labels
+            counts = np.bincount(cell, minlength=size * n_clusters).reshape(size, n_clusters)
+            result += (weight * counts / counts.sum(axis=1, keepdims=True))[row]
+    return result

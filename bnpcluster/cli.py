@@ -1,0 +1,297 @@
+"""The command line: `bnpcluster fit table.csv --out results/`."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+import bnpcluster
+from bnpcluster import _results, _tables
+from bnpcluster._mixture import Mixture
+from bnpcluster.likelihoods import LIKELIHOODS, PyClone
+from bnpcluster.likelihoods._mutations import COLUMNS, places
+from bnpcluster.mixtures import (
+    DPMixture,
+    FiniteDirichletMixture,
+    MFMMixture,
+    NGGMixture,
+    PitmanYorMixture,
+)
+from bnpcluster.pyclone import prevalences
+from bnpcluster.samplers import SAMPLERS
+
+DONE, WRONG, DISAGREE, INTERRUPTED = 0, 2, 3, 130
+EXIT_STATUS = """\
+exit status:
+  0    the files are written, and nothing speaks against the result
+  2    wrong usage, data or output folder, said in one sentence
+  3    the files are written, but the chains disagree or were too short, as the report says
+  130  interrupted by Ctrl-C; what had been drawn by then is written
+"""
+MUTATIONS = "mutations.tsv"
+MODELS: dict[str, type[Mixture]] = {
+    "dp": DPMixture,
+    "py": PitmanYorMixture,
+    "ngg": NGGMixture,
+    "mfm": MFMMixture,
+    "finite": FiniteDirichletMixture,
+}
+PRIOR_PARAMETERS = {
+    "alpha": "concentration (dp, py)",
+    "discount": "discount (py)",
+    "tau": "total mass (ngg)",
+    "sigma": "0 to 1; the larger, the more small clusters (ngg)",
+    "gamma": "weight of the components (mfm)",
+    "n_components_prior": "gnedin, poisson,1.0 or geometric,0.1 (mfm)",
+    "n_components": "components (finite)",
+    "concentration": "weight of the components (finite)",
+}
+READS = {
+    "n_grid": (int, "points of the grid of prevalences (101)"),
+    "density": (str, "binomial or beta_binomial; binomial by default"),
+    "genotypes": (str, "which are probable, given the copy numbers (major_copy_number)"),
+    "error_rate": (float, "chance that a read shows the wrong allele (0.001)"),
+    "precision": (float, "of the beta-binomial law; the smaller, the more scatter (200)"),
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say it, and leave."""
+        self.exit(WRONG, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The words after `bnpcluster`; those of the process by default.
+
+    Returns
+    -------
+    int
+        0 if all is well, 2 after wrong usage or data, 3 if the chains disagree, 130 after Ctrl-C.
+
+    Examples
+    --------
+    >>> from bnpcluster.cli import main
+    >>> main(["fit", "no_such_table.csv", "--out", "results"])
+    2
+    """
+    options = parser().parse_args(arguments)
+    try:
+        return options.command(options)
+    except KeyboardInterrupt:
+        say("interrupted before everything could be written.")
+        return INTERRUPTED
+    except OSError as error:
+        say(f"{error.filename}: {error.strerror}." if error.filename else str(error))
+    except (ImportError, TypeError, ValueError) as error:
+        say(" ".join(str(error).split()))
+    return WRONG
+
+
+def say(sentence: str) -> None:
+    """Print a sentence to the standard error stream."""
+    print(f"bnpcluster: {sentence}", file=sys.stderr, flush=True)
+
+
+def parser() -> Parser:
+    """The commands and their options."""
+    result = Parser(
+        prog="bnpcluster",
+        description="Bayesian nonparametric clustering of the rows of a table.",
+        epilog=EXIT_STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    result.add_argument("--version", action="version", version=bnpcluster.__version__)
+    commands = result.add_subparsers(required=True, metavar="COMMAND")
+    command = _add_command(commands, "fit", "cluster the rows of a table of numbers", fit)
+    group = command.add_argument_group("data")
+    group.add_argument(
+        "--id-column", default=None, metavar="NAME", help="names of the rows; not clustered"
+    )
+    group.add_argument(
+        "--columns", default=None, metavar="A,B,...", help="columns to cluster by; all by default"
+    )
+    group.add_argument(
+        "--likelihood", metavar="NAME", help=f"{', '.join(LIKELIHOODS)}; niw by default"
+    )
+    command = _add_command(commands, "pyclone", "cluster mutations by their prevalence", pyclone)
+    group = command.add_argument_group("reads")
+    for name, (kind, text) in READS.items():
+        group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar="VALUE", help=text)
+    return result
+
+
+def _add_command(commands: Any, name: str, text: str, run: Callable) -> argparse.ArgumentParser:
+    command = commands.add_parser(
+        name,
+        help=text,
+        description=f"{text.capitalize()}: labels, probabilities, draws and a report.",
+        epilog=EXIT_STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,  # what is not said is left to the model
+    )
+    command.set_defaults(command=run)
+    _add_files(command)
+    _add_model(command)
+    _add_run(command)
+    return command
+
+
+def _add_files(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("files")
+    group.add_argument(
+        "table", type=Path, help="CSV, TSV or Parquet; the first line names the columns"
+    )
+    group.add_argument(
+        "--out", type=Path, required=True, metavar="FOLDER", help="where the results go"
+    )
+    group.add_argument(
+        "--force", action="store_true", default=False, help="replace results that are there"
+    )
+
+
+def _add_model(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("model")
+    group.add_argument(
+        "--prior", default="dp", metavar="NAME", help=f"{', '.join(MODELS)}; dp by default"
+    )
+    for name, text in PRIOR_PARAMETERS.items():
+        group.add_argument(f"--{name.replace('_', '-')}", type=value, metavar="VALUE", help=text)
+    group.add_argument("--point-estimate", metavar="NAME", help="vi, binder or map; vi by default")
+
+
+def _add_run(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("run")
+    group.add_argument(
+        "--sampler", metavar="NAME", help=f"{', '.join(SAMPLERS)}; split_merge by default"
+    )
+    counts = {
+        "particles": "of samplers that have them",
+        "draws": "kept draws per chain (500)",
+        "warmup": "iterations before them (500)",
+        "chains": "independent chains (4)",
+    }
+    for name, text in counts.items():
+        group.add_argument(f"--{name}", dest=f"n_{name}", type=int, metavar="N", help=text)
+    group.add_argument("--thin", type=int, metavar="N", help="iterations per kept draw (1)")
+    group.add_argument(
+        "--jobs", dest="n_jobs", type=int, metavar="N", help="chains at once; changes no result"
+    )
+    group.add_argument("--init", metavar="NAME", help="where chains start (auto)")
+    group.add_argument(
+        "--seed", type=int, default=None, metavar="N", help="makes the run repeatable"
+    )
+    group.add_argument(
+        "--max-time", type=float, metavar="SECONDS", help="of sampling; what is drawn then is kept"
+    )
+    group.add_argument(
+        "--checkpoint", metavar="FOLDER", help="keeps the chains; the same command and --seed go on"
+    )
+    group.add_argument(
+        "--quiet", action="store_true", default=False, help="neither progress nor summary"
+    )
+
+
+def value(text: str) -> Any:
+    """A number, a word, or a tuple of them: `0.5`, `auto`, `1,0.1`."""
+    parts = tuple(_number_or_word(part.strip()) for part in text.split(","))
+    return parts[0] if len(parts) == 1 else parts
+
+
+def _number_or_word(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def fit(options: argparse.Namespace) -> int:
+    """Cluster the rows of a table."""
+    model = build(options)
+    chosen = [name.strip() for name in options.columns.split(",")] if options.columns else []
+    coded = model.likelihood == "categorical"
+    table = _tables.read_table(options.table)
+    rows = _tables.chosen_rows(table, options.table.name, options.id_column, chosen, coded)
+    _results.prepare(options.out, _results.FILES, options.force)
+    doubtful = _fitted(model, np.column_stack(list(rows.columns.values())))
+    _written(options, model, rows)
+    return _status(model, doubtful)
+
+
+def pyclone(options: argparse.Namespace) -> int:
+    """Cluster the mutations of a tidy table of read counts."""
+    law = PyClone(**{name: v for name, v in vars(options).items() if name in READS})
+    model = build(options).set_params(likelihood=law)
+    table = _tables.Frame.of(_tables.read_table(options.table), COLUMNS)
+    _results.prepare(options.out, (*_results.FILES, MUTATIONS), options.force)
+    doubtful = _fitted(model, table)
+    found = prevalences(model, table)
+    _results.write_csv(options.out / MUTATIONS, found.columns, found.rows(), "\t")
+    at = places(table)
+    means = {
+        f"prevalence in {sample}": _results.spread(
+            found["cellular_prevalence"], at.mutation, at.sample == s
+        )
+        for s, sample in enumerate(at.samples)
+    }
+    rows = _tables.Rows("mutation_id", at.mutations.tolist(), means, {})
+    _written(options, model, rows, MUTATIONS)
+    return _status(model, doubtful)
+
+
+def _fitted(model: Mixture, X: Any) -> bool:
+    """Fit, and say in a sentence each what the model warns of; whether it doubts its chains."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        model.fit(X)
+    for sentence in dict.fromkeys(str(warning.message) for warning in caught):
+        say(sentence)
+    return any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+
+
+def _status(model: Mixture, doubtful: bool) -> int:
+    """The exit status of a fit whose files are written."""
+    if model.interrupted_:
+        return INTERRUPTED
+    return DISAGREE if doubtful else DONE
+
+
+def _written(options: argparse.Namespace, model: Mixture, rows: _tables.Rows, *more: str) -> None:
+    """Write the files, and print the report."""
+    facts = {"table": options.table.name, "seed": str(model.random_state)}
+    _results.write(options.out, model, rows, facts)
+    if not options.quiet:
+        print(model.report())
+        names = ", ".join([*_results.FILES, *more])
+        print(f"\nSeed {model.random_state}. In {options.out}: {names}")
+
+
+def build(options: argparse.Namespace) -> Mixture:
+    """The model that the options describe."""
+    seed = secrets.randbits(32) if options.seed is None else options.seed
+    if options.prior not in MODELS:
+        raise ValueError(f"Unknown prior {options.prior!r}. Available: {', '.join(MODELS)}.")
+    model = MODELS[options.prior]
+    known = model._get_param_names()
+    given = {name: v for name, v in vars(options).items() if name in {*known, *PRIOR_PARAMETERS}}
+    foreign = [name for name in given if name not in known]
+    if foreign:
+        raise ValueError(f"--{foreign[0].replace('_', '-')} is no parameter of {options.prior}.")
+    return model(**given, random_state=seed, verbose=int(not options.quiet))

@@ -1,0 +1,119 @@
+"""What read counts say of the prevalence of a mutation, given copy numbers: PyClone's law.
+
+A sample mixes normal cells (a share 1 - t), tumour cells without the mutation and tumour cells with
+it, a share phi of the tumour cells: the prevalence. The genotypes of the three kinds are not known,
+and a prior on them follows from the copy numbers. A genotype of c copies, n of them mutated, shows
+the variant in a share n / c of its reads, but e if n = 0 and 1 - e if n = c: errors of sequencing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaln, gammaln, logsumexp, xlog1py, xlogy
+
+COLUMNS = ("ref_counts", "alt_counts", "normal_cn", "major_cn", "minor_cn", "tumour_content")
+"""What is known of a mutation in a sample, in the order of the columns of rows."""
+
+CHUNK = 4096  # rows whose terms are computed at a time
+
+# A pair of genotypes, of tumour cells without and with the mutation: copies of the first, none of
+# them mutated, then copies of the second and how many of them are mutated.
+State = tuple[int, int, int]
+
+
+def _with_late_mutation(states: list[State], normal: int, total: int) -> list[State]:
+    """The same states, and that the mutation came after the copy numbers had changed."""
+    return states if total == normal else [*states, (total, total, 1)]
+
+
+def _major(normal: int, major: int, minor: int) -> list[State]:
+    total = major + minor
+    states = [(normal, total, b) for b in range(1, major + 1)]
+    return _with_late_mutation(states, normal, total)
+
+
+def _parental(normal: int, major: int, minor: int) -> list[State]:
+    total = major + minor
+    states = [(normal, total, b) for b in sorted({1, minor, major} - {0})]
+    return _with_late_mutation(states, normal, total)
+
+
+def _total(normal: int, major: int, minor: int) -> list[State]:
+    total = major + minor
+    return [(c, total, b) for c, b in product(sorted({normal, total}), range(1, total + 1))]
+
+
+GENOTYPES: dict[str, Callable[[int, int, int], list[State]]] = {
+    "major_copy_number": _major,
+    "parental_copy_number": _parental,
+    "total_copy_number": _total,
+    "no_zygosity": lambda normal, major, minor: [(normal, major + minor, 1)],
+    "AB": lambda normal, major, minor: [(2, 2, 1)],
+    "BB": lambda normal, major, minor: [(2, 2, 2)],
+}
+"""The states that are equally probable a priori, given the copy numbers."""
+
+DIPLOID = ("AB", "BB")  # whatever the copy numbers are said to be
+
+
+class Law(NamedTuple):
+    """How reads come about: the settings of the likelihood."""
+
+    n_grid: int
+    genotypes: str
+    error_rate: float
+    precision: float | None  # of the beta-binomial law; None for the binomial one
+
+    @property
+    def grid(self) -> np.ndarray:
+        """The prevalences that are considered."""
+        return np.linspace(0.0, 1.0, self.n_grid)
+
+    def chances(self, reads: np.ndarray, phi: np.ndarray) -> np.ndarray:
+        """Chance that a read shows the variant, in an array (row, phi, state).
+
+        All rows have the same copy numbers, those of the first.
+        """
+        normal, major, minor = reads[0, 2:5].astype(int)
+        states = np.array(GENOTYPES[self.genotypes](normal, major, minor), float)
+        without, copies, mutated = states.T
+        if self.genotypes in DIPLOID:
+            normal = 2
+        e, t, phi = self.error_rate, reads[:, 5, None, None], phi[:, None]
+        variant = np.where(mutated == copies, 1.0 - e, mutated / copies)
+        # Copies of the three kinds of cells.
+        n, r, v = (1.0 - t) * normal, t * (1.0 - phi) * without, t * phi * copies
+        return (n * e + r * e + v * variant) / (n + r + v)
+
+    def log_terms(self, reads: np.ndarray) -> np.ndarray:
+        """Log probability of the variant reads, given the depth: rows by points of the grid."""
+        out = np.empty((len(reads), self.n_grid))
+        for some in _of_equal_copies(reads):
+            out[some] = self._log_terms(reads[some])
+        return out
+
+    def _log_terms(self, reads: np.ndarray) -> np.ndarray:
+        """The same for rows of equal copy numbers."""
+        chance = self.chances(reads, self.grid)
+        depth = reads[:, 0] + reads[:, 1]
+        b, rest = reads[:, 1, None, None], reads[:, 0, None, None]
+        if self.precision is None:
+            log_f = xlogy(b, chance) + xlog1py(rest, -chance)
+        else:
+            one, zero = self.precision * chance, self.precision * (1.0 - chance)
+            log_f = betaln(b + one, rest + zero) - betaln(one, zero)
+        choose = gammaln(depth + 1) - gammaln(reads[:, 1] + 1) - gammaln(reads[:, 0] + 1)
+        return choose[:, None] + logsumexp(log_f, axis=2) - np.log(chance.shape[2])
+
+
+def _of_equal_copies(reads: np.ndarray) -> Iterator[np.ndarray]:
+    """Numbers of rows with equal copy numbers, a moderate number at a time."""
+    _, group = np.unique(reads[:, 2:5], axis=0, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+        for start in range(0, len(rows), CHUNK):
+            yield rows[start : start + CHUNK]

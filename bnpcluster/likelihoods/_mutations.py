@@ -1,0 +1,101 @@
+"""Tidy tables of read counts, one row per mutation and sample, and rows of one mutation each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bnpcluster.likelihoods._genotypes import COLUMNS
+
+KEYS = ("mutation_id", "sample_id")
+
+
+class Places(NamedTuple):
+    """Where the rows of a tidy table stand in an array of mutations by samples."""
+
+    mutations: np.ndarray  # their names, in the order of first appearance
+    samples: np.ndarray  # their names, sorted
+    mutation: np.ndarray  # by row of the table
+    sample: np.ndarray
+
+
+def is_tidy(X: Any) -> bool:
+    """Whether `X` is a data frame with one row per mutation and sample."""
+    return all(name in getattr(X, "columns", ()) for name in KEYS)
+
+
+def places(table: Any) -> Places:
+    """Find the mutations and samples of a tidy table."""
+    missing = [name for name in KEYS if name not in table.columns]
+    if missing:
+        raise ValueError(f"The table lacks the column {missing[0]!r}.")
+    mutations, first, mutation = np.unique(
+        np.asarray(table["mutation_id"]).astype(str), return_index=True, return_inverse=True
+    )
+    samples, sample = np.unique(np.asarray(table["sample_id"]).astype(str), return_inverse=True)
+    order = np.argsort(first)
+    mutation = np.argsort(order)[mutation]
+    pairs, count = np.unique(mutation * len(samples) + sample, return_counts=True)
+    if (count > 1).any():
+        m, s = divmod(int(pairs[np.argmax(count > 1)]), len(samples))
+        raise ValueError(
+            f"The table has several rows for mutation {str(mutations[order[m]])!r} in sample "
+            f"{str(samples[s])!r}: each mutation needs an identifier of its own."
+        )
+    return Places(mutations[order], samples, mutation, sample)
+
+
+def wide(table: Any, error_rate: float) -> Any:
+    """One row per mutation and six columns per sample, in a data frame of the same kind.
+
+    NaN stands for a sample that lacks the mutation.
+    """
+    at = places(table)
+    if "error_rate" in table.columns and (np.asarray(table["error_rate"]) != error_rate).any():
+        raise ValueError(
+            "The table has a column error_rate, but PyClone takes one rate for all reads: drop the "
+            f"column and give PyClone(error_rate=...), which is {error_rate!r} now."
+        )
+    out = np.full((len(at.samples), len(COLUMNS), len(at.mutations)), np.nan)
+    for c, name in enumerate(COLUMNS):
+        out[at.sample, c, at.mutation] = _column(table, name)
+    names = [f"{sample} {name}" for sample in at.samples for name in COLUMNS]
+    return type(table)(dict(zip(names, out.reshape(len(names), -1), strict=True)))
+
+
+def _column(table: Any, name: str) -> np.ndarray:
+    if name in table.columns:
+        return np.asarray(table[name], float)
+    if name == "tumour_content":
+        return np.ones(len(table))  # as PyClone-VI has it
+    raise ValueError(f"The table lacks the column {name!r}.")
+
+
+def checked(X: np.ndarray) -> np.ndarray:
+    """Rows as an array (mutation, sample, column), all NaN where a sample lacks the mutation."""
+    if X.shape[1] % len(COLUMNS):
+        raise ValueError(
+            f"PyClone needs a table with the columns {', '.join((*KEYS, *COLUMNS))}, or the last "
+            f"six of these for each sample side by side; got {X.shape[1]} columns."
+        )
+    reads = X.reshape(len(X), -1, len(COLUMNS))
+    normal, major, minor, content = np.moveaxis(reads[..., 2:], 2, 0)
+    holes = np.isnan(reads)
+    whole = (reads[..., :5] >= 0) & (reads[..., :5] == np.floor(reads[..., :5]))
+    for needs, good in (
+        ("either all six values of a sample or none", holes.all(axis=2) | ~holes.any(axis=2)),
+        ("counts and copy numbers 0, 1, 2, ...", whole.all(axis=2)),
+        ("normal_cn of at least 1", normal >= 1),
+        ("major_cn of at least 1 (leave out what was deleted)", major >= 1),
+        ("minor_cn of at most major_cn", minor <= major),
+        ("tumour_content above 0 and at most 1", (content > 0) & (content <= 1)),
+    ):
+        bad = ~good & ~holes.all(axis=2)
+        if bad.any():
+            i, s = np.argwhere(bad)[0]
+            found = ", ".join(
+                f"{name} {value:g}" for name, value in zip(COLUMNS, reads[i, s], strict=True)
+            )
+            raise ValueError(f"PyClone needs {needs}; mutation {i} in sample {s} has {found}.")
+    return reads

@@ -1,0 +1,154 @@
+"""Mutations and their prevalence: tables in and out of mixtures with `likelihood="pyclone"`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bnpcluster._jit import kernel
+from bnpcluster._mixture import Mixture
+from bnpcluster._partition import new_partition
+from bnpcluster._state import grown_bound
+from bnpcluster.likelihoods import PyClone
+from bnpcluster.likelihoods._mutations import places, wide
+from bnpcluster.prediction import fill, share_out
+
+__all__ = ["mutations", "prevalences"]
+
+
+def mutations(table: Any, *, error_rate: float = 1e-3) -> Any:
+    """One row per mutation, from a tidy table with one row per mutation and sample.
+
+    Mixtures do this by themselves; the result shows what they see, and can be cut, joined and kept.
+
+    Parameters
+    ----------
+    table : data frame
+        With the columns ``mutation_id, sample_id, ref_counts, alt_counts, normal_cn, major_cn,
+        minor_cn`` and, unless it is 1 for all, ``tumour_content``.
+    error_rate : float, default=1e-3
+        What a column ``error_rate`` must say, if there is one.
+
+    Returns
+    -------
+    rows : data frame of the same kind
+        Mutations in the order of first appearance; six columns per sample, NaN where a sample lacks
+        the mutation. Samples are sorted by name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnpcluster.pyclone import mutations
+    >>> counts = {"ref_counts": [60, 80, 90], "alt_counts": [40, 20, 10]}
+    >>> copies = {"normal_cn": [2, 2, 2], "major_cn": [1, 1, 1], "minor_cn": [1, 1, 1]}
+    >>> keys = {"mutation_id": ["m1", "m1", "m2"], "sample_id": ["a", "b", "a"]}
+    >>> mutations(pd.DataFrame({**keys, **counts, **copies}))[["a alt_counts", "b alt_counts"]]
+       a alt_counts  b alt_counts
+    0          40.0          20.0
+    1          10.0           NaN
+    """
+    return wide(table, error_rate)
+
+
+def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
+    """The table of a fit, with what the posterior says of each mutation in each sample.
+
+    The prevalence of a mutation is that of its cluster, averaged over the draws of the clusters.
+
+    Parameters
+    ----------
+    model : a mixture with ``likelihood="pyclone"``, fitted to `table`
+    table : data frame
+        Tidy, with one row per mutation and sample.
+    level : float, default=0.95
+        Probability of the credible intervals.
+
+    Returns
+    -------
+    table : data frame of the same kind
+        The given rows and columns, and beside them ``cluster_id`` (as in `labels_`),
+        ``cellular_prevalence``, ``cellular_prevalence_std``, ``cellular_prevalence_lower`` and
+        ``_upper`` (the interval that leaves out equal tails), and ``cluster_assignment_prob``: the
+        mean over draws of the share of the mutation's cluster that lies in `cluster_id`.
+
+    Notes
+    -----
+    What is said of a sample that lacks the mutation rests on the other mutations of its cluster; it
+    is shown if the table has a row for it, with zero reads.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnpcluster import DPMixture
+    >>> from bnpcluster.pyclone import prevalences
+    >>> table = pd.DataFrame({"mutation_id": [f"m{i}" for i in range(8)], "sample_id": "a"})
+    >>> table["ref_counts"] = [50, 52, 49, 51, 90, 88, 91, 89]
+    >>> table["alt_counts"] = 100 - table["ref_counts"]
+    >>> table["normal_cn"], table["major_cn"], table["minor_cn"] = 2, 1, 1
+    >>> model = DPMixture(likelihood="pyclone", n_draws=100, random_state=0).fit(table)
+    >>> found = prevalences(model, table)
+    >>> found["cluster_id"].tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> found["cellular_prevalence"].round(1).tolist()[::7]
+    [1.0, 0.2]
+    """
+    check_is_fitted(model)
+    law = model._likelihood
+    if not isinstance(law, PyClone):
+        raise TypeError(f"prevalences needs likelihood='pyclone', but the fit has {law!r}.")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level!r}.")
+    at, rows = places(table), np.asarray(law.table(table))
+    if not np.array_equal(rows, model._X, equal_nan=True):
+        raise ValueError("prevalences needs the table that the model was fitted to.")
+    posterior, agreement = _averaged(model)
+    grid = np.linspace(0.0, 1.0, law.n_grid)
+    mean = posterior @ grid
+    beyond = (1.0 - level) / 2
+    below = posterior.cumsum(axis=2)
+    by_pair = {
+        "cellular_prevalence": mean,
+        "cellular_prevalence_std": np.sqrt(np.maximum(posterior @ grid**2 - mean**2, 0.0)),
+        "cellular_prevalence_lower": grid[(below <= beyond).sum(axis=2)],
+        "cellular_prevalence_upper": grid[(below < 1.0 - beyond).sum(axis=2)],
+    }
+    new = {"cluster_id": model.labels_[at.mutation]}
+    new |= {name: values[at.mutation, at.sample] for name, values in by_pair.items()}
+    new["cluster_assignment_prob"] = agreement[at.mutation]
+    if hasattr(table, "assign"):
+        return table.assign(**new)  # keeps the index of a pandas frame
+    return type(table)({**{name: table[name] for name in table.columns}, **new})
+
+
+def _averaged(model: Mixture) -> tuple[np.ndarray, np.ndarray]:
+    """Averages over the draws, by mutation: its posterior on the grid by sample, its agreement.
+
+    Given the draw, the law of a mutation's prevalence is that of its block, which is known exactly;
+    agreement is the share of its block that lies in its cluster of the point estimate.
+    """
+    fitted = model._fitted()
+    capacity, n = fitted.log_urn.shape[1], fitted.posterior.n_items
+    bound, partition = grown_bound(fitted.bound, capacity), new_partition(n, capacity)
+    overlap = np.zeros((capacity, int(fitted.estimate.max()) + 1))
+    total = np.zeros((n, *bound.posterior.shape[1:]))
+    agreement = np.zeros(n)
+    labels, weights = fitted.posterior.labels.reshape(-1, n), fitted.posterior.weights.ravel()
+    for r in np.flatnonzero(weights):
+        fill(bound, partition, labels[r], fitted.log_urn[r])
+        share_out(labels[r], fitted.estimate, overlap, partition.sizes)
+        add_posteriors(bound, partition.labels, weights[r], total)
+        agreement += weights[r] * overlap[labels[r], fitted.estimate]
+    total = total[..., : bound.n_grid]
+    return total / total.sum(axis=2, keepdims=True), agreement
+
+
+@kernel
+def add_posteriors(bound, labels, weight, total):
+    """Add `weight` times the posterior of every item's slot."""
+    for i in range(len(labels)):
+        k = labels[i]
+        for s in range(total.shape[1]):
+            for j in range(bound.span[k, s, 0], bound.span[k, s, 1]):
+                total[i, s, j] += weight * bound.posterior[k, s, j]

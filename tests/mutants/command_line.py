@@ -1,0 +1,136 @@
+"""Bugs of the command line, of what it reads and of what it writes."""
+
+from __future__ import annotations
+
+from tests.mutants import Mutant
+
+CLI = "test_cli.py::"
+SAME = f"{CLI}test_labels_probabilities_and_draws_are_those_of_the_estimator"
+DISAGREES = f"{CLI}test_disagreement_is_an_exit_status_and_a_sentence"
+INTERRUPTED = f"{CLI}test_an_interrupt_leaves_what_was_drawn"
+SHARES = f"{CLI}test_probabilities_are_mean_shares_of_blocks"
+FORMATS = f"{CLI}test_all_formats_give_the_same_labels"
+TABLES = f"{CLI}test_bad_tables"
+OPTIONS = f"{CLI}test_bad_options"
+WORDS = f"{CLI}test_words_are_categories"
+MUTATIONS = f"{CLI}test_mutations_are_clustered_by_prevalence"
+KEPT = f"{CLI}test_results_are_not_overwritten_unless_told_to"
+
+COMMAND_LINE = [
+    Mutant(
+        "cli.py",
+        "chains that disagree leave no trace in the exit status",
+        "return DISAGREE if doubtful else DONE",
+        "return DONE",
+        DISAGREES,
+    ),
+    Mutant(
+        "cli.py",
+        "an interrupted run passes for a full one",
+        "if model.interrupted_:",
+        "if False:",
+        INTERRUPTED,
+    ),
+    Mutant("cli.py", "the seed is not used", "random_state=seed", "random_state=None", SAME),
+    Mutant(
+        "cli.py",
+        "parameters of other priors are dropped in silence",
+        "if foreign:",
+        "if False:",
+        OPTIONS,
+    ),
+    Mutant(
+        "cli.py",
+        "--quiet is not quiet",
+        "verbose=int(not options.quiet)",
+        "verbose=1",
+        DISAGREES,
+    ),
+    Mutant(
+        "cli.py",
+        "the folder is looked at after the fit",
+        "    _results.prepare(options.out, _results.FILES, options.force)\n",
+        "",
+        f"{KEPT} {CLI}test_a_folder_that_cannot_be_made_is_said_before_the_fit",
+    ),
+    Mutant("_results.py", "results are overwritten", "if there and not force:", "if False:", KEPT),
+    Mutant(
+        "_results.py",
+        "draws do not count by their weights",
+        "result += (weight * counts",
+        "result += (1.0 * counts",
+        SHARES,
+    ),
+    Mutant(
+        "_results.py",
+        "shares are of clusters, not of blocks",
+        "counts.sum(axis=1, keepdims=True)",
+        "counts.sum(axis=0, keepdims=True)",
+        SHARES,
+    ),
+    Mutant(
+        "_results.py",
+        "the probability is that of the likeliest cluster, not of the row's own",
+        "shares[np.arange(len(shares)), model.labels_]",
+        "shares[np.arange(len(shares)), 0]",
+        SAME,
+    ),
+    Mutant("_tables.py", "semicolons do not separate", 'max(",;\\t"', 'max(",\\t"', FORMATS),
+    Mutant("_tables.py", "the mark of UTF-8 is read as text", "utf-8-sig", "utf-8", FORMATS),
+    Mutant(
+        "_tables.py",
+        "lines of other lengths pass for blank ones",
+        "            if row and len(row) != len(names):",
+        "            if False:",
+        TABLES,
+    ),
+    Mutant(
+        "_tables.py",
+        "the column of names is clustered by, too",
+        "[name for name in table if name != id_column]",
+        "list(table)",
+        FORMATS,
+    ),
+    Mutant(
+        "_page.py",
+        "codes are averaged",
+        "    if words is None:",
+        "    if True:",
+        WORDS,
+    ),
+    Mutant(
+        "_page.py",
+        "the report loads pictures from elsewhere",
+        "data:image/png;base64,",
+        "pictures/",
+        f"{CLI}test_the_report_is_one_page_with_pictures",
+    ),
+    Mutant(
+        "cli.py",
+        "the settings of the reads are dropped",
+        "if name in READS})",
+        "if False})",
+        MUTATIONS,
+    ),
+    Mutant(
+        "cli.py",
+        "all samples have the prevalences of one",
+        "at.mutation, at.sample == s",
+        "at.mutation, at.sample == 0",
+        MUTATIONS,
+    ),
+    Mutant(
+        "_results.py",
+        "prevalences are given to other mutations",
+        "result[place[chosen]] = values[chosen]",
+        "result[place[chosen]] = values[chosen][::-1]",
+        MUTATIONS,
+    ),
+    Mutant(
+        "_tables.py",
+        "rows of a frame are counted as columns",
+        "return len(next(iter(self._columns.values())))",
+        "return len(self._columns)",
+        MUTATIONS,
+    ),
+]
