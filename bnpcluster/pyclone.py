@@ -87,7 +87,7 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
     >>> table["ref_counts"] = [50, 52, 49, 51, 90, 88, 91, 89]
     >>> table["alt_counts"] = 100 - table["ref_counts"]
     >>> table["normal_cn"], table["major_cn"], table["minor_cn"] = 2, 1, 1
-    >>> model = DPMixture(likelihood="pyclone", n_draws=100, random_state=0).fit(table)
+    >>> model = DPMixture(likelihood="pyclone", random_state=0).fit(table)
     >>> found = prevalences(model, table)
     >>> found["cluster_id"].tolist()
     [0, 0, 0, 0, 1, 1, 1, 1]
