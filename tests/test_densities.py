@@ -13,6 +13,7 @@ from bnpcluster.prediction import Fitted, predict, sample, urn_weights
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from tests.test_prediction import exactly_fitted
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 GAUSSIAN = {"niw": NormalInverseWishart, "nig": NormalInverseGamma}
 
 
@@ -324,3 +325,20 @@ def test_other_likelihoods_say_what_they_cannot(name):
         TypeError, match=f"Gaussian likelihoods .* not for {type(likelihood).__name__}"
     ):
         marginal(fitted, 0, None)
+
+
+@pytest.mark.parametrize("name", GAUSSIAN)
+@pytest.mark.parametrize("d", [1, 3])
+def test_densities_of_fits_with_missing_entries_are_those_of_the_predictive(name, d):
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(30, d)) + 4.0 * (np.arange(30) % 2)[:, None]
+    rows = X[:5] + 0.5
+    X[rng.random(X.shape) < 0.2] = np.nan
+    settings = {"n_draws": 4, "n_warmup": 10, "n_chains": 2, "sampler": "gibbs", "random_state": 0}
+    model = DPMixture(likelihood=name, **settings).fit(X)
+    found = model.marginal(range(d)).score_samples(rows)
+    np.testing.assert_allclose(found, model.score_samples(rows), rtol=0, atol=1e-10)
+    if d > 1:
+        rest = model.conditional({0: rows[:, 0]}).score_samples(rows[:, 1:])
+        first = model.marginal(0).score_samples(rows[:, 0])
+        np.testing.assert_allclose(first + rest, found, rtol=0, atol=1e-10)

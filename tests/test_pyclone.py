@@ -9,7 +9,7 @@ import pytest
 from scipy.special import softmax
 
 from bnpcluster import DPMixture
-from bnpcluster.likelihoods import PyClone
+from bnpcluster.likelihoods import NormalInverseWishart, PyClone
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.pyclone import mutations, prevalences
@@ -124,9 +124,15 @@ def test_a_fit_keeps_its_likelihood(table):
     np.testing.assert_array_equal(model.set_params(likelihood="niw").predict(table), labels)
 
 
+class Closed(NormalInverseWishart):
+    """A likelihood that cannot take NaN."""
+
+    takes_nan = False
+
+
 def test_other_likelihoods_still_refuse_nan():
     with pytest.raises(ValueError, match="contains NaN"):
-        DPMixture().fit([[1.0, np.nan], [2.0, 3.0]])
+        DPMixture(likelihood=Closed()).fit([[1.0, np.nan], [2.0, 3.0]])
 
 
 def test_particles_take_tables(table):
@@ -209,3 +215,8 @@ def test_wrong_questions_get_one_sentence(table, model):
         prevalences(model, table, level=95)
     with pytest.raises(TypeError, match="needs likelihood='pyclone'"):
         prevalences(DPMixture(n_draws=5, n_warmup=0).fit(np.eye(6)[:, :2]), table)
+
+
+def test_reads_of_missing_samples_are_not_imputed(model):
+    with pytest.raises(TypeError, match="prevalences says"):
+        model.impute()

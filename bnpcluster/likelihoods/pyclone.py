@@ -118,6 +118,17 @@ class PyClone(Likelihood):
         """Ready the mutations `X` for the kernels."""
         return bind_reads(self._reads(X), int(self.n_grid), capacity)
 
+    def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
+        """What `bind` returns: missing samples are always allowed."""
+        return self.bind(X, capacity)
+
+    def means(self, bound: Any, n_slots: int) -> np.ndarray:
+        """Refuses: the reads of a sample that was not taken have no meaning without its depth."""
+        raise TypeError(
+            "The reads of missing samples cannot be imputed; bnpcluster.pyclone.prevalences says "
+            "what is known of mutations there."
+        )
+
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
         return bound._replace(**self._reads(X)._asdict())
