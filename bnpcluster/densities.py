@@ -64,7 +64,7 @@ class Density:
     >>> model.marginal(1)
     <density of column 1>
     >>> regression = model.conditional({0: [-4.0, 2.0, 3.0]})
-    >>> regression.mean().round(1).ravel().tolist()
+    >>> regression.mean().round().ravel().tolist()
     [4.0, 2.0, 3.0]
     >>> regression.sample(1000, random_state=0).shape
     (3, 1000, 1)

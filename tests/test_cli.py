@@ -278,7 +278,7 @@ def test_the_module_runs_and_leaves_with_the_status(tmp_path):
         ("a,,b\n1,2,3\n", "Column 2 of table.csv has no name"),
         ("a,b\n1,2\n3\n", "Line 3 of table.csv has 1 cells"),
         ("a,b\n1,red\n2,blue\n", "Column 'b' holds text .'red' in row 1."),
-        ("a,b\n1,NA\n2,\n3,nan\n", "NaN|missing"),
+        ("a,b\n1,NA\n2,\n3,nan\n", "no observed entry"),
         ("a,b\n1,2\n2,inf\n3,1\n", "infinity"),
         ("a,b\n1,2\n", "1 sample|1 row"),
         ("a,b\n", "0 sample|no row"),

@@ -17,8 +17,8 @@ FARTHEST = 1e75  # standard deviations; squares of what lies farther would overf
 TIGHTEST = 1e-4  # the smallest share of the variance that "auto" takes for a cluster's own
 
 
-ROWS_PER_COLUMN = 4.0  # how many rows "auto" takes its guess of a cluster's covariance to be worth,
-ENTRIES = 16.0  # or as many as have this number of entries, where columns are many
+GUESSED_SHARE = 1 / 500  # of the rows: what "auto" takes its guess of a covariance to be worth,
+GUESSED_ENTRIES = 16.0  # but at most so many rows as have this number of entries
 
 
 class Units(NamedTuple):
@@ -78,12 +78,14 @@ def cluster_share(Z: np.ndarray) -> float:
     return float(np.clip(np.sqrt(low * high), TIGHTEST, 1.0))
 
 
-def rows_guessed(n_columns: int) -> float:
+def rows_guessed(n: int, d: int) -> float:
     """How many rows the automatic guess of a cluster's covariance is worth, beyond the fewest.
 
-    It is isotropic, which is the worse a guess the more columns there are.
+    The more rows there are, the more clearly a cluster that is not quite Gaussian differs from a
+    Gaussian, and the more it takes to keep it in one piece. The guess is isotropic, which is the
+    worse the more columns there are.
     """
-    return min(ROWS_PER_COLUMN * n_columns, ENTRIES / n_columns)
+    return min(GUESSED_SHARE * n, GUESSED_ENTRIES / d)
 
 
 def _near(Z: np.ndarray) -> float:

@@ -32,8 +32,8 @@ class NormalInverseGamma(Likelihood):
     kappa : "auto" or float, default="auto"
         How many observations the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
     shape : "auto" or float, default="auto"
-        Shape of the inverse gamma law, for all columns. ``"auto"``: ``1.5 + 8 / d``, d being
-        the number of columns; 3.5 for a single one.
+        Shape of the inverse gamma law, for all columns. ``"auto"``: 1.5, and up to ``8 / d``
+        more where there are thousands of rows; see `NormalInverseWishart`.
     scale : "auto", float or array of shape (n_features,), default="auto"
         Scale of the inverse gamma law. ``"auto"``: such that the prior mean of a cluster's
         variance is `c` times the variance of the column.
@@ -102,7 +102,7 @@ class NormalInverseGamma(Likelihood):
         d = Z.shape[1]
         share = cluster_share(Z)
         kappa = share / WIDTH**2 if is_auto(self.kappa) else number("kappa", self.kappa)
-        guessed = 1.5 + rows_guessed(d) / 2
+        guessed = 1.5 + rows_guessed(len(Z), d) / 2
         shape = guessed if is_auto(self.shape) else number("shape", self.shape)
         mean = np.zeros(d)
         if not is_auto(self.mean):

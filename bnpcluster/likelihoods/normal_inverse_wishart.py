@@ -44,8 +44,8 @@ class NormalInverseWishart(Likelihood):
         How many observations the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
     nu : "auto" or float, default="auto"
         Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: ``d + 2``, the weakest
-        integer for which the covariance has a prior mean (d = n_features); ``16 / d`` more, for
-        the guess that the scale is (4 for one column); and up to ``d`` more where there are not
+        integer for which the covariance has a prior mean (d = n_features); ``n / 500`` more, up
+        to ``16 / d``, for the guess that the scale is; and up to ``d`` more where there are not
         many more than 10 rows per column.
     scale : "auto", float or array, default="auto"
         Scale matrix: a matrix, a vector (its diagonal) or a number (times the identity).
@@ -57,10 +57,10 @@ class NormalInverseWishart(Likelihood):
     The automatic values follow the data, so that units and offsets of columns do not matter. They
     rest on one number, `c` in [0.0001, 1]: the share of the total variance that belongs to a single
     cluster, estimated from the distances between near neighbours. A cluster's covariance is then
-    expected to be about `c` times the total variances, a guess worth eight rows for two columns.
-    This is what makes one cluster of a heap with a dense core and a wide halo; with ``nu = d + 2``
-    it falls into several Gaussian layers. A fixed ``scale=I`` on standardised data, a common
-    choice, hides clusters that are much tighter than the whole.
+    expected to be about `c` times the total variances, a guess worth up to eight rows for two
+    columns where rows are many. This is what makes one cluster of a heap with a dense core and a
+    wide halo; with ``nu = d + 2`` it falls into several Gaussian layers. A fixed ``scale=I`` on
+    standardised data, a common choice, hides clusters that are much tighter than the whole.
 
     The mean of a cluster has a prior standard deviation of about eight standard deviations of the
     data (kappa = c / 64). It must be wide: where the prior predictive density resembles the data,
@@ -210,7 +210,7 @@ class NormalInverseWishart(Likelihood):
 def _nu(n: int, d: int) -> float:
     """Automatic degrees of freedom: more of them where rows are few for the columns there are."""
     few = d * min(1.0, ROWS_PER_COLUMN * d / n) if d > 1 else 0.0
-    return d + 2.0 + rows_guessed(d) + few
+    return d + 2.0 + rows_guessed(n, d) + few
 
 
 def is_positive_definite(matrix: np.ndarray) -> bool:
