@@ -32,12 +32,13 @@ def item_uncertainty(
     Returns
     -------
     ndarray of shape (n_items,)
-        With `loss=None` between 0 and 1: the mean over the draws of 1 - |A & B| / |A | B|, where A
-        is the item's cluster in the estimate and B its cluster in the draw. It is 0 if the item has
-        the same companions in all draws, and does not depend on the number of items beyond them.
-        With a loss the values sum to `expected_loss`: for "vi" the mean of log(|A| / |A & B|) +
-        log(|B| / |A & B|), over n_items, at most 2 log(n_items) / n_items; for "binder" half the
-        expected number of other items about which the two disagree, at most (n_items - 1) / 2.
+        With `loss=None` between 0 and 1: the mean over the draws of ``1 - both / either``. Of the
+        items in the item's cluster A of the estimate and in its cluster B of the draw, `both` are
+        in both and `either` in at least one. It is 0 if the item has the same companions in all
+        draws, and does not depend on the number of items beyond them. With a loss the values sum
+        to `expected_loss`: for "vi" the mean of ``log(size of A / both) + log(size of B / both)``,
+        over n_items, at most ``2 log(n_items) / n_items``; for "binder" half the expected number of
+        other items about which the two disagree, at most ``(n_items - 1) / 2``.
 
     Examples
     --------

@@ -68,7 +68,7 @@ def two_means(lik, work, n, union, whitened):
                 x = coordinate(lik, items[t], d)
                 total += x
                 second += sides[t] * x
-                n_second += sides[t]
+                n_second += int(sides[t])  # a narrow type would not hold the sum
             centres[0, d] = (total - second) / (n_members - n_second)
             centres[1, d] = second / n_second
             direction[d] = centres[1, d] - centres[0, d]
