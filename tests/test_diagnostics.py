@@ -286,10 +286,15 @@ SHORT = {"n_warmup": 1, "n_chains": 2, "random_state": 0}
 )
 def test_a_mixture_is_advised_a_sampler_it_does_not_use(sampler, other):
     X = np.array([[-9.0], [-8.0], [-7.0], [7.0], [8.0], [9.0]])
-    apart = [[0, 0, 0, 1, 1, 1], [0, 1, 2, 3, 4, 5]]
-    model = DPMixture(sampler=sampler, init=apart, n_draws=8, **{**SHORT, "n_warmup": 0})
-    model.set_params(alpha=1.0, likelihood="nig").fit(X)
-    assert model.diagnostics_.verdict.endswith(f"or try sampler={other!r}.")
+    assert DPMixture(sampler=sampler, n_draws=6, **SHORT).fit(X)._other() == other
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_verdict_of_a_fit_advises_the_other_sampler():
+    X = np.repeat([[-9.0], [9.0]], 200, axis=0)  # two heaps that Gibbs neither joins nor divides
+    apart = np.stack([np.zeros(400, int), np.repeat([0, 1], 200)])
+    model = DPMixture(sampler="gibbs", init=apart, alpha=1e-9, n_draws=8, **SHORT).fit(X)
+    assert model.diagnostics_.verdict.endswith("or try sampler='split_merge'.")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
