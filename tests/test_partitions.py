@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from bnpcluster import _draws, _estimate, _search
+from bnpcluster import _draws, _estimate, _listed, _search
 from bnpcluster._search import Objective, Search
 from bnpcluster.partitions import (
     _estimates,
@@ -90,9 +90,11 @@ def test_expected_loss_is_the_weighted_mean_of_the_losses(loss):
     assert expected_loss(draws, estimate, loss) == pytest.approx(np.mean(losses))
 
 
+@pytest.mark.parametrize("few_items", [0, 10], ids=["search", "list"])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7])
-def test_the_search_finds_the_optimum_whenever_all_partitions_can_be_listed(loss, n):
+def test_the_estimate_is_the_optimum_of_all_partitions(loss, n, few_items, monkeypatch):
+    monkeypatch.setattr(_listed, "FEW_ITEMS", few_items)
     rng = np.random.default_rng(n)
     candidates = all_partitions(n).astype(np.int32)
     gain = _draws.block_gain(loss, n)
@@ -104,6 +106,34 @@ def test_the_search_finds_the_optimum_whenever_all_partitions_can_be_listed(loss
         estimate = point_estimate(candidates[rows], loss, weights=weights)
         found = expected_loss(candidates[rows], estimate, loss, weights)
         assert found == pytest.approx(optimum, abs=1e-9)
+
+
+def test_few_items_are_not_searched(monkeypatch):
+    """Where a search would miss the optimum: all moves of one item lead uphill."""
+    monkeypatch.setattr(_estimate, "Search", None)
+    rng = np.random.default_rng(19)
+    draws = rng.integers(10, size=(50, 10))
+    candidates = [relabel(z) for z in rng.integers(10, size=(200, 10))]
+    for options in ({}, {"cost": 0.6}, {"max_clusters": 3}):
+        estimate = point_estimate(draws, "binder", **options)
+        cost, most = options.get("cost", 1.0), options.get("max_clusters", 10)
+        found = expected_loss(draws, estimate, "binder", cost=cost)
+        assert estimate.max() < most
+        for z in [np.zeros(10, int), *candidates]:
+            if z.max() < most:
+                assert found <= expected_loss(draws, z, "binder", cost=cost) + 1e-9
+    with pytest.raises(TypeError):
+        point_estimate(rng.integers(3, size=(5, 11)))
+
+
+def test_of_equally_good_partitions_rounding_does_not_choose():
+    draws = np.array([[0, 0, 1], [0, 1, 0], [0, 1, 1]])  # by symmetry three partitions are as good
+    weights = np.array([0.1, 0.1, 0.1])
+    first = point_estimate(draws, weights=weights, max_clusters=2).tolist()
+    for order in ([1, 2, 0], [2, 1, 0], [0, 2, 1]):
+        for scale in (1.0, 0.3, 7.0):
+            found = point_estimate(draws[order], weights=scale * weights[order], max_clusters=2)
+            assert found.tolist() == first
 
 
 def test_the_estimate_may_have_more_clusters_than_any_draw():
