@@ -3,7 +3,8 @@
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
 found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
-smc (particle filters), default and others (beside scikit-learn). Without parts, all of them.
+smc (particle filters), search (for a point estimate, against all partitions), default and others
+(beside scikit-learn). Without parts, all of them.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from benchmarks import (
     others,
     overhead,
     scaling,
+    search,
     smc,
     sweeps,
 )
@@ -35,6 +37,7 @@ PARTS = {
     "mixing": mixing.measure,
     "networks": networks.measure,
     "smc": smc.measure,
+    "search": search.measure,
     "default": defaults.measure,
     "others": others.measure,
 }
@@ -55,6 +58,7 @@ def main():
     )
     parser.add_argument("--budget", type=float, help="mixing: seconds per seed")
     parser.add_argument("--long", action="store_true", help="mixing: long chains, too")
+    parser.add_argument("--problems", type=int, default=2000, help="search: how many")
     arguments = parser.parse_args()
     for name in arguments.parts or PARTS:
         print(f"== {name}", flush=True)

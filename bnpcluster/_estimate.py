@@ -1,8 +1,8 @@
 """Where the search for a point estimate starts, and with how many of the draws.
 
-What: climbs of `_search` from several starts. With many labels they are made with a sample of the
-draws, and the best of them is finished with all: the tables of a sample stay in the cache, and most
-of a climb is far from where the difference would matter.
+What: climbs of `_search` from several starts; few items are left to `_listed`. With many labels the
+climbs are made with a sample of the draws, and the best of them is finished with all: the tables of
+a sample stay in the cache, and most of a climb is far from where the difference would matter.
 Paper: Dahl, Johnson and Mueller (2022), Search algorithms and loss functions for Bayesian
 clustering, Journal of Computational and Graphical Statistics 31, 1189-1201.
 
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster import _draws
+from bnpcluster import _draws, _listed
 from bnpcluster._search import FEW_DRAWS, WORK_LIMIT, Objective, Search, TooWide
 
 LITTLE_WORK = 3 * 10**6  # below that, agreement does not stop the search
@@ -42,6 +42,8 @@ def find(
 ) -> NDArray[np.int32]:
     """Labels of the best partition found for weighted draws with canonical labels."""
     n = draws.shape[1]
+    if n <= _listed.FEW_ITEMS:
+        return _listed.least(draws, weights, objective)
     central = _central_draws(draws, weights, objective)
 
     sample, times = _draws.thin(weights, max(FEW_DRAWS, ROUGH_LABELS // n))

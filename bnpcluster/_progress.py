@@ -5,6 +5,7 @@ It is shown after rounds, by the process that runs the chains, so that `n_jobs` 
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import warnings
@@ -89,7 +90,15 @@ def draws_bars() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     in_notebook = shell is not None and "IPKernelApp" in shell.config
-    return in_notebook or (sys.stderr is not None and sys.stderr.isatty())
+    return in_notebook or (sys.stderr is not None and sys.stderr.isatty() and has_width())
+
+
+def has_width() -> bool:
+    """Whether a terminal says how wide it is: on one of no columns, tqdm would show nothing."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns > 0
+    except (AttributeError, OSError):  # no terminal of the system
+        return True
 
 
 def find_tqdm() -> type | None:

@@ -11,7 +11,8 @@ clustering, Journal of Computational and Graphical Statistics 31, 1189-1201.
 
 The counts m_rab are kept as a table with one row per block of a draw and one column per cluster,
 beside w_r [f(m_rab + 1) - f(m_rab)]. Scoring an item against every cluster then is a sum of R short
-rows. Blocks of a single item need no row: they contribute nothing to any score.
+rows. Blocks of a single item need no row: they contribute nothing to any score. While a search
+settles, few clusters change: if an item's own one has not, it is scored against those alone.
 
 Nothing but the caller limits the number of clusters. Where many clusters would make the tables too
 large for the number of draws, `TooWide` says so.
@@ -30,6 +31,7 @@ from bnpcluster._jit import kernel
 CELL_LIMIT = 4 * 10**7  # cells of the tables, 12 bytes each
 SWEEP_LIMIT = 2 * 10**9  # cells read in one sweep over all items
 WORK_LIMIT = 4 * 10**9  # cells read in all sweeps
+SCATTERED = 4  # a cell of a scattered column takes as long as so many in a row
 FEW_DRAWS = 100  # with so few draws no limit on the tables applies
 
 
@@ -56,6 +58,10 @@ class Tables(NamedTuple):
     most: NDArray[np.int64]  # (1,) clusters allowed
     score: NDArray[np.float64]  # (columns,) scratch of `_score`
     margins: NDArray[np.float64]  # (n,) how far each item was from moving when last looked at
+    clock: NDArray[np.int64]  # (1,) changes of clusters so far
+    changed: NDArray[np.int64]  # (columns,) the last change of each cluster
+    looked: NDArray[np.int64]  # (n,) the last change before each item was last looked at
+    listed: NDArray[np.int64]  # (columns,) scratch: clusters that have changed since then
 
 
 @kernel
@@ -93,6 +99,33 @@ def _score(tables, i):
 
 
 @kernel
+def _score_changed(tables, i):
+    """`_score` of item i's own cluster, and of those that have changed since it was looked at.
+
+    The others are as unattractive as they were, if its own one has not changed: they score inf.
+    Returns whether this was possible, and less work than all scores.
+    """
+    score, n_columns, own = tables.score, tables.used[0] + 1, tables.labels[i]
+    since, count = tables.looked[i], 1
+    if own < 0 or tables.changed[own] > since:
+        return False
+    tables.listed[0] = own
+    for a in range(n_columns):
+        score[a] = np.inf
+        if tables.changed[a] > since:
+            tables.listed[count] = a
+            count += 1
+    if SCATTERED * count > n_columns:
+        return False
+    for p in range(count):
+        a, total = tables.listed[p], 0.0
+        for r in range(tables.rows.shape[1]):
+            total += tables.gains[tables.rows[i, r], a]
+        score[a] = tables.joining[tables.sizes[a]] - 2.0 * total
+    return True
+
+
+@kernel
 def _score_own(tables, i):
     """Change of the expected loss when item i, once taken out of its cluster, joins it again."""
     own, total = tables.labels[i], 0.0
@@ -113,6 +146,8 @@ def _change_count(tables, i, a, by):
             tables.counts[row, a] = m
             tables.gains[row, a] = tables.weights[r] * tables.step[m]
     tables.sizes[a] += by
+    tables.clock[0] += 1
+    tables.changed[a] = tables.clock[0]
 
 
 @kernel
@@ -143,13 +178,17 @@ def _sweep(tables, order, start, slack, tolerance, totals):
             return p
         i = order[p]
         own = tables.labels[i]
-        _score(tables, i)
+        known = _score_changed(tables, i)
+        if not known:
+            _score(tables, i)
+        tables.looked[i] = tables.clock[0]
         bound = np.inf
         if own >= 0:
             bound = score[own] + slack
             score[own] = np.inf
         best = np.argmin(score[: min(tables.used[0] + 1, tables.most[0])])
-        tables.margins[i] = score[best] - bound
+        margin = score[best] - bound
+        tables.margins[i] = min(margin, tables.margins[i]) if known else margin
         if score[best] < bound:
             now = _score_own(tables, i) if own >= 0 else 0.0
             if own < 0 or score[best] < now - tolerance:
@@ -210,6 +249,10 @@ class Search:
             most=np.array([objective.max_clusters]),
             score=np.zeros(0),
             margins=np.zeros(n),
+            clock=np.zeros(1, dtype=np.int64),
+            changed=np.zeros(0, dtype=np.int64),
+            looked=np.zeros(n, dtype=np.int64),
+            listed=np.zeros(0, dtype=np.int64),
         )
         self.tolerance = 1e-10 * float(step.max())
         self.agreement = 1e-9 * n * float(step.max())  # rounding of a whole climb
@@ -230,6 +273,8 @@ class Search:
             counts=np.pad(t.counts, ((0, 0), (0, extra))),
             gains=np.pad(t.gains, ((0, 0), (0, extra))),
             score=np.zeros(columns),
+            changed=np.pad(t.changed, (0, extra)),
+            listed=np.zeros(columns + 1, dtype=np.int64),
         )
 
     def sweep(self, items: NDArray) -> int:

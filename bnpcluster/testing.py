@@ -17,6 +17,7 @@ from scipy.stats import chi2
 
 import bnpcluster._ops as ops
 from bnpcluster._draws import canonical
+from bnpcluster._listed import all_partitions
 from bnpcluster._state import State
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior, PriorTables
@@ -36,21 +37,6 @@ __all__ = [
 
 FALSE_ALARM = 1e-3
 """Level of each of two independent tests, both of which must reject before a check fails."""
-
-
-def all_partitions(n: int) -> np.ndarray:
-    """All partitions of n items, one per row, clusters numbered in order of appearance.
-
-    Examples
-    --------
-    >>> from bnpcluster.testing import all_partitions
-    >>> all_partitions(3).tolist()
-    [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 1, 2]]
-    """
-    rows = [[0]]
-    for _ in range(n - 1):
-        rows = [[*row, k] for row in rows for k in range(max(row) + 2)]
-    return np.array(rows, dtype=np.intp)
 
 
 class ExactPosterior(NamedTuple):

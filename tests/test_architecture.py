@@ -16,6 +16,7 @@ RANKS = [
     {"_state", "_draws"},
     {"_population", "_stable"},
     {"_search"},
+    {"_listed"},
     {"_estimate"},
     {"priors", "likelihoods", "samplers", "partitions"},
     {"_lazy"},

@@ -31,7 +31,7 @@ def client():
     """Two workers that are processes."""
     with (
         LocalCluster(
-            n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None
+            n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -108,18 +108,26 @@ def test_other_samplers_on_a_cluster(client, pickled, parameters):
 
 def test_a_worker_that_is_lost_changes_no_bit(client, monkeypatch):
     """Workers that come anew lack the data, and get them."""
-    alone, rounds = DPMixture(**SEVERAL_ROUNDS).fit(X), []
+    alone, rounds, lost = DPMixture(**SEVERAL_ROUNDS).fit(X), [], []
     from bnpcluster._progress import Progress
+
+    def forget():  # the worker's own shelf, not a copy of this one's
+        from bnpcluster._parcel import SHELF
+
+        n_contents = len(SHELF)
+        SHELF.clear()
+        return n_contents
 
     def restart(self, chains):
         rounds.append(None)
         if len(rounds) == 2:
-            client.run(_parcel.SHELF.clear)
+            lost.extend(client.run(forget).values())
 
     monkeypatch.setattr(Progress, "show", restart)
     with on_cluster(client):
         same_draws(alone, DPMixture(**SEVERAL_ROUNDS).fit(X))
     assert len(rounds) > 2
+    assert len(lost) == 2 and max(lost) > 0
 
 
 def test_data_on_processes_stay_what_they_are(pickled):
@@ -144,6 +152,7 @@ def test_a_parcel_is_opened_where_its_content_has_arrived(monkeypatch):
     parcel = Parcel([1.0, 2.0])
     assert sys.getsizeof(parcel) > sys.getsizeof(pickle.dumps([1.0, 2.0]))
     full = pickle.dumps(parcel)
+    assert parcel.packed is parcel.packed  # made once for all tasks
     parcel.sent = True
     empty = pickle.dumps(parcel)
     assert sys.getsizeof(parcel) < 200 > len(empty)

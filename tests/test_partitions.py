@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from bnpcluster import _draws, _estimate, _search
+from bnpcluster import _draws, _estimate, _listed, _search
 from bnpcluster._search import Objective, Search
 from bnpcluster.partitions import (
     _estimates,
@@ -90,9 +90,11 @@ def test_expected_loss_is_the_weighted_mean_of_the_losses(loss):
     assert expected_loss(draws, estimate, loss) == pytest.approx(np.mean(losses))
 
 
+@pytest.mark.parametrize("few_items", [0, 10], ids=["search", "list"])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7])
-def test_the_search_finds_the_optimum_whenever_all_partitions_can_be_listed(loss, n):
+def test_the_estimate_is_the_optimum_of_all_partitions(loss, n, few_items, monkeypatch):
+    monkeypatch.setattr(_listed, "FEW_ITEMS", few_items)
     rng = np.random.default_rng(n)
     candidates = all_partitions(n).astype(np.int32)
     gain = _draws.block_gain(loss, n)
@@ -104,6 +106,33 @@ def test_the_search_finds_the_optimum_whenever_all_partitions_can_be_listed(loss
         estimate = point_estimate(candidates[rows], loss, weights=weights)
         found = expected_loss(candidates[rows], estimate, loss, weights)
         assert found == pytest.approx(optimum, abs=1e-9)
+
+
+def test_few_items_are_not_searched(monkeypatch):
+    """Up to ten of them: the estimate is as good as any other, and no search is made."""
+    monkeypatch.setattr(_estimate, "Search", None)
+    rng = np.random.default_rng(19)
+    draws = rng.integers(10, size=(50, 10))
+    candidates = [relabel(z) for z in rng.integers(10, size=(200, 10))]
+    for options in ({}, {"cost": 0.6}, {"max_clusters": 3}):
+        estimate = point_estimate(draws, "binder", **options)
+        cost, most = options.get("cost", 1.0), options.get("max_clusters", 10)
+        found = expected_loss(draws, estimate, "binder", cost=cost)
+        assert estimate.max() < most
+        for z in [np.zeros(10, int), *candidates]:
+            if z.max() < most:
+                assert found <= expected_loss(draws, z, "binder", cost=cost) + 1e-9
+    with pytest.raises(TypeError):
+        point_estimate(rng.integers(3, size=(5, 11)))
+
+
+def test_of_equally_good_partitions_rounding_does_not_choose():
+    kinds = np.array([[0, 0, 1], [0, 1, 0], [0, 1, 1]])
+    for heavier in range(3):  # of equal masses, that of one is 0.1 + 0.2, which is not quite 0.3
+        draws = kinds[[heavier, *range(3)]]
+        weights = np.where(np.arange(3) == heavier, 0.1, 0.3)
+        found = point_estimate(draws, weights=[0.2, *weights], max_clusters=2)
+        assert found.tolist() == [0, 0, 1]
 
 
 def test_the_estimate_may_have_more_clusters_than_any_draw():
@@ -186,6 +215,28 @@ def test_the_search_keeps_its_counts_and_its_loss_exactly(loss):
         alone = tables.rows == 0
         np.testing.assert_array_equal(np.where(alone, 1, stored), np.array(together))
     np.testing.assert_allclose(values, values[0], rtol=1e-9)
+
+
+def test_sweeps_look_at_what_has_changed_and_move_the_same_items():
+    rng = np.random.default_rng(1)
+    draws, n_blocks = _draws.canonical(noisy_draws(rng, 30, 100, 12, 0.4))
+    objective, searches, moves = Objective("binder"), [], []
+    for _ in range(2):
+        searches.append(Search(draws, n_blocks, np.ones(30), objective, np.random.default_rng(0)))
+        searches[-1].climb(draws[0])
+    for turn in range(24):
+        items, clusters = rng.permutation(100), rng.integers(40, size=2)
+        for search in searches if turn < 20 else ():
+            search.assign(items[:2], clusters)  # which most likely is a loss
+        searches[1].tables.looked[:] = -1  # as if everything had changed
+        moves.append(searches[0].sweep(items))
+        assert searches[1].sweep(items) == moves[-1]
+        assert searches[0].tables.labels.tolist() == searches[1].tables.labels.tolist()
+        assert searches[0].loss == pytest.approx(searches[1].loss)
+    assert min(moves[:20]) > 0 == moves[-1]
+    assert searches[0].tables.used[0] > 60
+    searches[0].tables.gains[1:] = 1e6  # every other cluster attracts, but nothing is looked at
+    assert searches[0].sweep(items) == 0
 
 
 def test_room_for_clusters_grows_without_changing_the_search():

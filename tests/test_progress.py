@@ -1,10 +1,12 @@
 """Progress is shown on request, in the form the output can take, and changes no draw."""
 
 import io
+import os
 import re
 import subprocess
 import sys
 
+import joblib
 import numpy as np
 import pytest
 
@@ -64,14 +66,36 @@ def test_lines_go_to_the_error_stream_where_there_is_no_terminal(blobs, capsys):
     assert f"log p {levels}," in lines[-1]
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_terminal_shows_one_bar_of_all_chains(blobs, n_jobs, monkeypatch):
+@pytest.mark.parametrize(
+    ("backend", "n_jobs"), [("threading", 1), ("threading", 2), ("loky", 2)], ids=str
+)
+def test_a_terminal_shows_one_bar_of_all_chains(blobs, backend, n_jobs, monkeypatch, capfd):
     shown = terminal(monkeypatch)
-    DPMixture(verbose=1, n_jobs=n_jobs, **QUICK).fit(blobs[0])
+    with joblib.parallel_config(backend, n_jobs=n_jobs):
+        DPMixture(verbose=1, **QUICK).fit(blobs[0])
     frames = shown.frames()
     assert frames[0].startswith("warm-up | ")
+    assert all(re.match(r"(warm-up|sampling) \|", frame) for frame in frames)
     last = r"sampling \|#+\| 300/300, .*it/s, K \d.*, log p .*, 00:00 left"
     assert re.fullmatch(last, frames[-1])
+    assert shown.getvalue().count("\n") == 1
+    assert capfd.readouterr() == ("", "")  # nor did any worker write anything
+
+
+def test_the_bar_of_a_fit_that_was_stopped_stays_where_it_was(blobs, monkeypatch):
+    shown = terminal(monkeypatch)
+    model = DPMixture(verbose=1, **{**QUICK, "n_draws": 10**6}, max_time=0.3).fit(blobs[0])
+    done = sum(model.sampler_stats_["iterations"])
+    assert re.search(rf" {done}/2000200, .*it/s, K .* left$", shown.frames()[-1])
+
+
+@pytest.mark.parametrize("columns", [0, 90])
+def test_a_terminal_without_a_width_gets_lines(columns, monkeypatch):
+    stream = terminal(monkeypatch)
+    assert _progress.draws_bars()
+    monkeypatch.setattr(stream, "fileno", lambda: 7, raising=False)
+    monkeypatch.setattr(os, "get_terminal_size", lambda number: os.terminal_size((columns, 24)))
+    assert _progress.draws_bars() == (columns > 0)
 
 
 def test_progress_changes_no_draw(blobs, monkeypatch, capsys):

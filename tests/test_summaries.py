@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import issparse
 
-from bnpcluster import _draws, _estimate
+from bnpcluster import _draws, _estimate, _listed
 from bnpcluster.partitions import (
     _modes,
     _pairs,
@@ -73,7 +73,8 @@ def least(draws, weights, loss, n, **options):
 @pytest.mark.parametrize("n", [4, 6, 8])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_search_alone_finds_the_least_of_all_partitions(kind, loss, n):
+def test_the_search_alone_finds_the_least_of_all_partitions(kind, loss, n, monkeypatch):
+    monkeypatch.setattr(_listed, "FEW_ITEMS", 0)
     rng = np.random.default_rng(n)
     for trial in range(8):
         draws = kind(rng, n, rng.choice([2, 5, 12]))
@@ -82,9 +83,11 @@ def test_the_search_alone_finds_the_least_of_all_partitions(kind, loss, n):
         assert found == pytest.approx(least(draws, weights, loss, n), abs=1e-9)
 
 
+@pytest.mark.parametrize("few_items", [0, 10], ids=["search", "list"])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("options", [{"cost": 0.5}, {"cost": 1.7}, {"max_clusters": 2}])
-def test_costs_and_caps_keep_the_search_exact(loss, options):
+def test_costs_and_caps_keep_the_search_exact(loss, options, few_items, monkeypatch):
+    monkeypatch.setattr(_listed, "FEW_ITEMS", few_items)
     rng = np.random.default_rng(5)
     for trial in range(20):
         draws = KINDS[trial % 5](rng, 6, 7)

@@ -28,10 +28,11 @@ def point_estimate(
 ) -> NDArray[np.int64]:
     """Partition with the least posterior expected loss that a local search finds.
 
-    Items are moved one at a time while the exact expected loss falls, then whole clusters are
-    dissolved and their items placed anew. The starts are the three most central draws (of at most
-    100 looked at), one block, sequential allocation in random order, and random labels; the best
-    result is returned. No n x n matrix is involved.
+    Of at most 10 items all partitions are tried. Otherwise items are moved one at a time while the
+    exact expected loss falls, then whole clusters are dissolved and their items placed anew. The
+    starts are the three most central draws (of at most 100 looked at), one block, sequential
+    allocation in random order, and random labels; the best result is returned. No n x n matrix is
+    involved.
 
     Parameters
     ----------

@@ -136,8 +136,8 @@ LONG_RUNS = [
     Mutant(
         "chains.py",
         "draws of earlier rounds are lost",
-        "self.draws + later.draws",
-        "later.draws",
+        "getattr(self, name) + getattr(later, name)",
+        "getattr(later, name)",
         DRAWS,
     ),
     Mutant(

@@ -22,7 +22,9 @@ PROGRESS = "test_progress.py::"
 FEW = f"{PROGRESS}test_lines_are_few"
 PACE = f"{PROGRESS}test_time_left_is_by_the_pace_since_the_start"
 SHARED = f"{PROGRESS}test_what_all_chains_share_is_said_once"
-BAR = f"{PROGRESS}test_a_terminal_shows_one_bar_of_all_chains[2]"
+BAR = f"{PROGRESS}test_a_terminal_shows_one_bar_of_all_chains[threading-2]"
+STOPPED = f"{PROGRESS}test_the_bar_of_a_fit_that_was_stopped_stays_where_it_was"
+NARROW = f"{PROGRESS}test_a_terminal_without_a_width_gets_lines"
 GO_ON = f"{PROGRESS}test_chains_that_go_on_start_where_they_are"
 NOTEBOOK = f"{PROGRESS}test_a_notebook_shows_a_bar"
 WITHOUT = f"{PROGRESS}test_there_are_lines_without_tqdm"
@@ -178,6 +180,29 @@ DISPLAYS = [
         "return schedule.n_iterations",
         BAR,
         compiled=True,
+    ),
+    Mutant(
+        "_progress.py",
+        "the bar moves with the first chain",
+        "return sum(chain.iteration for chain in chains)",
+        "return chains[0].iteration",
+        BAR,
+        compiled=True,
+    ),
+    Mutant(
+        "_progress.py",
+        "the bar of a fit that was stopped jumps to the end",
+        "        self.bar.close()\n",
+        "        self.bar.update(self.bar.total - self.bar.n)\n        self.bar.close()\n",
+        STOPPED,
+        compiled=True,
+    ),
+    Mutant(
+        "_progress.py",
+        "a terminal without a width shows nothing",
+        ".columns > 0",
+        ".columns >= 0",
+        NARROW,
     ),
     Mutant(
         "_progress.py",

@@ -13,6 +13,11 @@ COSTS = f"{TESTS}test_the_cost_weighs_separated_pairs_against_joined_ones"
 CAP = f"{TESTS}test_a_cap_holds_when_even_a_single_draw_has_more_clusters"
 PAIRS = f"{TESTS}test_pairs_are_the_entries_of_the_matrix"
 STRIPS = f"{TESTS}test_strips_are_the_matrix_in_pieces"
+PARTITIONS = "test_partitions.py::"
+OPTIMUM = f"{PARTITIONS}test_the_estimate_is_the_optimum_of_all_partitions"
+TIES = f"{PARTITIONS}test_of_equally_good_partitions_rounding_does_not_choose"
+CHANGED = f"{PARTITIONS}test_sweeps_look_at_what_has_changed_and_move_the_same_items"
+CAPS = f"{TESTS}test_costs_and_caps_keep_the_search_exact"
 GROUPS = "partitions/_modes.py"
 
 SUMMARIES = [
@@ -69,5 +74,68 @@ SUMMARIES = [
         "strip[strip < threshold] = 0.0\n        yield",
         "pass\n        yield",
         STRIPS,
+    ),
+    Mutant(
+        "_listed.py",
+        "all draws weigh the same",
+        "np.broadcast_to((weights / weights.sum())[:, None], blocks.shape)",
+        "np.full(blocks.shape, 1 / len(draws))",
+        OPTIMUM,
+    ),
+    Mutant(
+        "_listed.py",
+        "both errors cost the same",
+        "(2.0 - objective.cost) * f",
+        "f.copy()",
+        CAPS,
+    ),
+    Mutant(
+        "_listed.py",
+        "few items have no cap",
+        "partitions.max(axis=1) < objective.max_clusters",
+        "partitions.max(axis=1) < n",
+        CAPS,
+    ),
+    Mutant(
+        "_listed.py",
+        "rounding chooses among equally good partitions",
+        "ROUNDING = 1e-12",
+        "ROUNDING = 0.0",
+        TIES,
+    ),
+    Mutant(
+        "_listed.py",
+        "few items are searched",
+        "FEW_ITEMS = 10",
+        "FEW_ITEMS = 9",
+        f"{PARTITIONS}test_few_items_are_not_searched",
+    ),
+    Mutant(
+        "_search.py",
+        "a cluster that changed is not looked at again",
+        "    tables.changed[a] = tables.clock[0]\n",
+        "",
+        CHANGED,
+    ),
+    Mutant(
+        "_search.py",
+        "an item whose own cluster changed is not looked at in full",
+        "if own < 0 or tables.changed[own] > since:",
+        "if own < 0:",
+        CHANGED,
+    ),
+    Mutant(
+        "_search.py",
+        "all clusters are looked at every time",
+        "        tables.looked[i] = tables.clock[0]\n",
+        "",
+        CHANGED,
+    ),
+    Mutant(
+        "_search.py",
+        "clusters that changed score without their size",
+        "score[a] = tables.joining[tables.sizes[a]] - 2.0 * total",
+        "score[a] = tables.joining[0] - 2.0 * total",
+        CHANGED,
     ),
 ]
