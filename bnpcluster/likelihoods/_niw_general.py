@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnpcluster._jit import kernel
+from bnpcluster._jit import generic, kernel
 from bnpcluster._ops import (
     add,
     clear,
@@ -91,7 +91,7 @@ def with_rows(bound, Z):
 
 @clear.register(GeneralNIW)
 def _clear(lik, k):
-    d = lik.X.shape[1]
+    d = len(lik.prior_mean)
     lik.size[k] = 0
     half_log_det = 0.0
     for a in range(d):
@@ -130,7 +130,7 @@ def rank_one(lik, k, v, sign):
 @kernel
 def shift(lik, k, i, sign):
     """Add (sign 1) or remove (sign -1) row i."""
-    v = lik.work[0]
+    v = lik.work[0, : len(lik.prior_mean)]
     r = lik.prior[0] + lik.size[k]
     w = math.sqrt(r / (r + sign))
     for a in range(len(v)):
@@ -158,7 +158,7 @@ def _remove(lik, k, i):
 def _copy(lik, to, source):
     lik.size[to] = lik.size[source]
     lik.log_det[to] = lik.log_det[source]
-    for a in range(lik.X.shape[1]):
+    for a in range(len(lik.prior_mean)):
         lik.mean[to, a] = lik.mean[source, a]
         lik.inv_diag[to, a] = lik.inv_diag[source, a]
         for b in range(a + 1):
@@ -184,19 +184,19 @@ def product(chol, k, a, b):
 
 
 @kernel
-def factorise(lik, k, prior):
+def factorise(lik, k):
     """Replace the lower triangle of a scatter matrix in chol[k] by its Cholesky factor.
 
     Its pivots are at least those of the prior, to which data only add.
     """
-    chol, half_log_det = lik.chol, 0.0
-    for b in range(len(prior)):
+    chol, half_log_det, d = lik.chol, 0.0, len(lik.prior_mean)
+    for b in range(d):
         square = chol[k, b, b] - dot_rows(chol, k, b, b)
-        pivot = max(math.sqrt(max(square, 0.0)), prior[b, b])
+        pivot = max(math.sqrt(max(square, 0.0)), lik.prior_chol[b, b])
         chol[k, b, b] = pivot
         lik.inv_diag[k, b] = 1.0 / pivot
         half_log_det += math.log(pivot)
-        for a in range(b + 1, len(prior)):
+        for a in range(b + 1, d):
             chol[k, a, b] = (chol[k, a, b] - dot_rows(chol, k, a, b)) / pivot
     lik.log_det[k] = 2.0 * half_log_det
 
@@ -213,7 +213,7 @@ def dot_rows(chol, k, a, b):
 @pool.register(GeneralNIW)
 def _pool(lik, to, one, two, labels):
     # Relative to the mean of `one`; the prior is in both and must be counted once.
-    d = lik.X.shape[1]
+    d = len(lik.prior_mean)
     u0, u2, u = lik.work[0], lik.work[1], lik.work[2]
     r0 = lik.prior[0]
     r2 = r0 + lik.size[two]
@@ -228,7 +228,7 @@ def _pool(lik, to, one, two, labels):
             total += r2 * u2[a] * u2[b] - r0 * u0[a] * u0[b] - r * u[a] * u[b]
             lik.chol[to, a, b] = total - lik.prior_scale[a, b]
     lik.size[to] = lik.size[one] + lik.size[two]
-    factorise(lik, to, lik.prior_chol)
+    factorise(lik, to)
 
 
 @n_coordinates.register(GeneralNIW)
@@ -288,18 +288,19 @@ def _log_predictive_without(lik, k, i):
     return const + 0.5 * (lik.prior[1] + m - 1.0) * math.log(rest)
 
 
-_without = kernel(_log_predictive_without)
-
-
 @log_marginal.register(GeneralNIW)
 def _log_marginal(lik, k):
     m = lik.size[k]
     return lik.norm_marginal[m] - 0.5 * (lik.prior[1] + m) * lik.log_det[k]
 
 
-@kernel
+@generic
 def at_least(lik, k, i, log_prior, beta, floor):
     """The log weight of slot k, or -inf as soon as it is seen to lie below `floor`."""
+
+
+@at_least.register(GeneralNIW)
+def _at_least(lik, k, i, log_prior, beta, floor):
     m, d, start = lik.size[k], lik.X.shape[1], 0
     r = lik.prior[0] + m
     scale, half_df = r / (r + 1.0), 0.5 * (lik.prior[1] + m + 1.0)
@@ -315,6 +316,17 @@ def at_least(lik, k, i, log_prior, beta, floor):
         start, stop = stop, min(2 * stop, d)
 
 
+# Called, not inlined: these are long.
+@kernel
+def _without(lik, k, i):
+    return log_predictive_without(lik, k, i)
+
+
+@kernel
+def _bounded(lik, k, i, log_prior, beta, floor):
+    return at_least(lik, k, i, log_prior, beta, floor)
+
+
 @log_weights.register(GeneralNIW)
 def _log_weights(lik, i, own, beta, slack, partition):
     log_prior, empty = partition.log_prior, partition.n_blocks[0]
@@ -328,7 +340,7 @@ def _log_weights(lik, i, own, beta, slack, partition):
         count, floor = listed(partition, count, empty, fresh), fresh - slack
     for k in range(empty):
         if k != first and log_prior[k] > -math.inf:
-            weight = at_least(lik, k, i, log_prior[k], beta, floor)
+            weight = _bounded(lik, k, i, log_prior[k], beta, floor)
             if weight > floor:
                 count = listed(partition, count, k, weight)
     if first != empty and fresh > floor:
@@ -336,12 +348,9 @@ def _log_weights(lik, i, own, beta, slack, partition):
     return count
 
 
-_predictive = kernel(_log_predictive)
-
-
 @kernel
 def fill_empty(lik, k):
     """Fill log_empty: the predictive of slot k after it was cleared."""
-    _clear_slot(lik, k)
+    clear(lik, k)
     for i in range(len(lik.X)):
-        lik.log_empty[i] = _predictive(lik, k, i)
+        lik.log_empty[i] = log_predictive(lik, k, i)

@@ -24,6 +24,7 @@ import bnpcluster._ops as ops
 from bnpcluster._jit import kernel
 from bnpcluster.likelihoods._niw_general import (
     GeneralNIW,
+    at_least,
     bind_general,
     fill_empty,
     product,
@@ -84,7 +85,7 @@ class ObservedRows(NamedTuple):
 for _operation in (
     *(ops.clear, ops.add, ops.remove, ops.copy, ops.pool, ops.n_coordinates, ops.coordinate),
     *(ops.whiten, ops.log_predictive, ops.log_predictive_without, ops.log_marginal),
-    ops.log_weights,
+    *(ops.log_weights, at_least),
 ):
     _operation.register(HoledNIW)(_operation.implementations[GeneralNIW])
 

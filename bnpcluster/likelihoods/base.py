@@ -57,6 +57,17 @@ class Likelihood(BaseEstimator):
         """The same slots with other data: item i is now row i of `X`."""
         raise NotImplementedError(f"{type(self).__name__} must define rows(bound, X).")
 
+    def serves(self, bound: Any, X: np.ndarray | None = None) -> bool:
+        """Whether `rows` takes rows with entries missing where they are in `X`; None: anywhere."""
+        return True
+
+    def imputing(self) -> Likelihood:
+        """The same likelihood, with missing entries in `latent` wherever they inform one another.
+
+        That of `rows` of which it serves any; see `draw_latent`.
+        """
+        return self
+
     def features(self, X: np.ndarray) -> np.ndarray:
         """Columns in which Euclidean distance makes sense, for the k-means starts of chains."""
         X = completed(X)
