@@ -54,7 +54,7 @@ def redraw(lik, population, log_v, sigma, p, i, u):
             weights[j] = math.log(size - 1 - sigma) + log_predictive_without(lik, s, i)
     others = n_blocks - 1 if alone else n_blocks
     weights[n_blocks] = log_v[others + 1] - log_v[others] + log_predictive(lik, 0, i)
-    j = pick(weights, n_blocks + 1, u)
+    j = pick(weights, n_blocks + 1, u, 0.0)
     if j == own or (alone and j == n_blocks):
         return
     if j == n_blocks:

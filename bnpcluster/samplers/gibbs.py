@@ -41,38 +41,33 @@ class Gibbs(Sampler):
         return {"sweeps": 1}
 
 
+SURER = 6.0  # nats by which the search for an item's slot widens when it has not decided
+
+
 @kernel(inline=True)
-def pick(weights, count, u):
-    """Index c with probability prop exp(weights[c]), by inversion of u; overwrites the weights."""
+def pick(weights, count, u, left_out):
+    """Index c with probability prop exp(weights[c]), by inversion of u; overwrites the weights.
+
+    -1 if weights that are not listed could change the outcome: they stand anywhere after the first
+    one, and together they weigh at most `left_out` times as much as it does.
+    """
     top = -math.inf
     for c in range(count):
         top = max(top, weights[c])
+    left_out *= math.exp(weights[0] - top)
     total = 0.0
     for c in range(count):
         weights[c] = math.exp(weights[c] - top)
         total += weights[c]
-    u *= total
-    for c in range(count - 1):
-        u -= weights[c]
-        if u < 0.0:
-            return c
-    return count - 1
-
-
-@kernel(inline=True)
-def candidates(problem, partition, i, own, u):
-    """List the slots that matter to the choice u of item i; return how many.
-
-    The reference comes first in the order of inversion. It is chosen if the others together weigh
-    less than (1 - u) / u times as much: if each lies `slack` below it, for the slack that
-    follows from u, nobody needs their exact weights. This is the outcome for most items.
-    """
-    slack = math.log((partition.n_blocks[0] + 1) * u / (1.0 - u))
-    while True:
-        count = log_weights(problem.likelihood, i, own, problem.beta, slack, partition)
-        if count <= 1 or slack >= NEGLIGIBLE:
-            return count
-        slack = NEGLIGIBLE
+    above, c = u * total, 0
+    while c < count - 1 and above >= weights[c]:
+        above -= weights[c]
+        c += 1
+    if left_out > 0.0 and above + u * left_out >= weights[c]:
+        return -1  # if all that is left out stands after c
+    if c > 0 and above < (1.0 - u) * left_out:
+        return -1  # if it stands before c
+    return c
 
 
 @kernel(inline=True)
@@ -94,13 +89,28 @@ def seen_by(problem, partition, own):
 
 @kernel(inline=True)
 def choose(problem, partition, i, u):
-    """The slot of item i, drawn from its full conditional by inversion of u; K: a new block."""
+    """The slot of item i, drawn from its full conditional by inversion of u; K: a new block.
+
+    The reference comes first in the order of inversion. It is chosen if the others together weigh
+    less than (1 - u) / u times as much: if each lies `slack` below it, for the slack that
+    follows from u, nobody needs their exact weights. This is the outcome for most items. For
+    others the list is widened until what it lacks cannot change the choice.
+    """
     own = partition.labels[i]
     kept = seen_by(problem, partition, own)
-    count = candidates(problem, partition, i, own, u)
+    n_slots = partition.n_blocks[0] + 1
+    slack, c = math.log(n_slots * u / (1.0 - u)), -1
+    count = log_weights(problem.likelihood, i, own, problem.beta, slack, partition)
+    if count <= 1:
+        c = 0
+    while c < 0:
+        slack = NEGLIGIBLE if slack > SURER else max(slack, 0.0) + SURER
+        count = log_weights(problem.likelihood, i, own, problem.beta, slack, partition)
+        left_out = n_slots * math.exp(-slack) if slack < NEGLIGIBLE else 0.0
+        c = pick(partition.weights, count, u, left_out)
     if own >= 0:
         partition.log_prior[own] = kept
-    k = partition.slots[pick(partition.weights, count, u)] if count > 1 else partition.slots[0]
+    k = partition.slots[c]
     alone = own >= 0 and partition.sizes[own] == 1
     return own if alone and k == partition.n_blocks[0] else k
 
