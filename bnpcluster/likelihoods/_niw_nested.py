@@ -10,7 +10,7 @@ missing entries are integrated out: the marginal of a block is
 
 where m_l is the marginal of the leading columns over the rows of level l alone, and so is the
 predictive. Each level of a slot holds what a slot of `GeneralNIW` holds; numerator and denominator
-share one forward solve.
+share the rows of one product.
 """
 
 from __future__ import annotations
@@ -23,9 +23,18 @@ import numpy as np
 import bnpcluster._ops as ops
 from bnpcluster._jit import kernel
 from bnpcluster._ops import padded
-from bnpcluster.likelihoods._niw_general import GeneralNIW, at_least, dot, fill_empty, squared
+from bnpcluster.likelihoods._niw_general import (
+    GeneralNIW,
+    at_least,
+    dot,
+    fill_empty,
+    inverse_factor,
+    screened,
+    squared,
+    unscreened,
+)
 
-LEVELS = "size mean chol inv_diag log_det log_pivots".split()  # by level and slot
+LEVELS = "size mean scatter inv_chol log_det log_pivots".split()  # by level and slot
 
 
 class NestedNIW(NamedTuple):
@@ -39,18 +48,18 @@ class NestedNIW(NamedTuple):
     unit: np.ndarray
     prior_mean: np.ndarray
     prior_scale: np.ndarray
-    prior_chol: np.ndarray
+    prior_inv_chol: np.ndarray
     prior: np.ndarray
     log_empty: np.ndarray
     norm_predictive: np.ndarray  # by level and size
     norm_marginal: np.ndarray  # by level and size
     size: np.ndarray
     mean: np.ndarray
-    chol: np.ndarray
-    inv_diag: np.ndarray
+    scatter: np.ndarray
+    inv_chol: np.ndarray
     log_det: np.ndarray
     work: np.ndarray
-    log_pivots: np.ndarray  # sum of log chol[a, a] over the level's own columns a
+    log_pivots: np.ndarray  # sum of log L[a, a] over the level's own columns a
     order: np.ndarray  # the columns
     ends: np.ndarray  # 0, then where the columns of each level end
     n_levels: np.ndarray  # by row
@@ -95,14 +104,14 @@ def bind_nested(Z, unit, mean, kappa, nu, scale, tables, nested, capacity):
         *unit,
         mean[order],
         scale,
-        np.linalg.cholesky(scale),
+        inverse_factor(scale),
         np.array([kappa, nu]),
         np.zeros(n),
         *tables,
         size=np.zeros(shape, np.intp),
         mean=np.zeros((*shape, d)),
-        chol=np.zeros((*shape, d, d)),
-        inv_diag=np.zeros((*shape, d)),
+        scatter=np.zeros((*shape, d, d)),
+        inv_chol=np.zeros((*shape, d, d)),
         log_det=np.zeros(shape),
         work=np.zeros((3, d)),
         log_pivots=np.zeros(shape),
@@ -129,6 +138,7 @@ def rows_of_nested(bound, Z):
 
 
 ops.log_weights.register(NestedNIW)(ops.log_weights.implementations[GeneralNIW])
+screened.register(NestedNIW)(unscreened)
 
 _clear_level, _add_level, _remove_level, _copy_level, _pool_level = (
     kernel(operation.implementations[GeneralNIW])
@@ -145,15 +155,15 @@ def at(lik, level):
         lik.unit,
         lik.prior_mean[: lik.ends[level + 1]],
         lik.prior_scale,
-        lik.prior_chol,
+        lik.prior_inv_chol,
         lik.prior,
         lik.log_empty,
         lik.norm_predictive[level],
         lik.norm_marginal[level],
         lik.size[level],
         lik.mean[level],
-        lik.chol[level],
-        lik.inv_diag[level],
+        lik.scatter[level],
+        lik.inv_chol[level],
         lik.log_det[level],
         lik.work,
     )
@@ -164,7 +174,7 @@ def refresh(lik, level, k):
     """Recompute what the predictive of a level needs from its Cholesky factor."""
     total = 0.0
     for a in range(lik.ends[level], lik.ends[level + 1]):
-        total -= math.log(lik.inv_diag[level, k, a])
+        total -= math.log(lik.inv_chol[level, k, a, a])
     lik.log_pivots[level, k] = total
 
 
@@ -243,21 +253,15 @@ def _coordinate(lik, i, d):
 @ops.whiten.register(NestedNIW)
 def _whiten(lik, k, v):
     # The inverse of the covariance that the regressions of all levels make.
-    out, y = lik.work[0], lik.work[1]
+    out = lik.work[0]
     for a in range(len(v)):
         out[a] = 0.0
     for level in range(len(lik.size)):
-        start, stop = lik.ends[level], lik.ends[level + 1]
-        chol, inv_diag, df = lik.chol[level], lik.inv_diag[level], lik.prior[1] + lik.size[level, k]
-        for a in range(stop):
-            y[a] = (v[a] - dot(chol, k, a, y)) * inv_diag[k, a]
-        for a in range(start):
-            y[a] = 0.0
-        for a in range(stop - 1, -1, -1):
-            y[a] *= inv_diag[k, a]
-            for b in range(a):
-                y[b] -= chol[k, a, b] * y[a]
-            out[a] += df * y[a]
+        inv_chol, df = lik.inv_chol[level], lik.prior[1] + lik.size[level, k]
+        for a in range(lik.ends[level], lik.ends[level + 1]):
+            z = df * dot(inv_chol, k, a, a + 1, v)
+            for b in range(a + 1):
+                out[b] += z * inv_chol[k, a, b]
     for a in range(len(v)):
         v[a] = out[a]
 
@@ -265,10 +269,10 @@ def _whiten(lik, k, v):
 @kernel(inline=True)
 def quadratics(lik, level, k, i):
     """(x - mean)' S^-1 (x - mean) of row i, of the columns before those of a level and with them"""
-    mean, chol, inv_diag = lik.mean[level], lik.chol[level], lik.inv_diag[level]
-    start, stop, y = lik.ends[level], lik.ends[level + 1], lik.work[1]
-    before = squared(lik.X, i, mean, chol, inv_diag, k, y, 0, start)
-    return before, before + squared(lik.X, i, mean, chol, inv_diag, k, y, start, stop)
+    mean, inv_chol, gap = lik.mean[level], lik.inv_chol[level], lik.work[1]
+    start, stop = lik.ends[level], lik.ends[level + 1]
+    before = squared(lik.X, i, mean, inv_chol, k, gap, 0, start)
+    return before, before + squared(lik.X, i, mean, inv_chol, k, gap, start, stop)
 
 
 @at_least.register(NestedNIW)

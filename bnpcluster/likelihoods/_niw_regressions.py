@@ -23,22 +23,20 @@ def fill_regressions(lik, k, weights, out):
     The mean of a level's columns is linear in the earlier ones, with coefficients that these say
     nothing of, so the means of missing ones may stand in their place.
     """
-    x, y = lik.work[0], lik.work[1]
+    gap = lik.work[0]
     for i in range(len(lik.X)):
         if weights[i] == 0.0:
             continue
-        n_seen = lik.ends[lik.n_levels[i]]
-        for a in range(n_seen):
-            x[a] = lik.X[i, a]
         for level in range(lik.n_levels[i], len(lik.size)):
-            start, mean, chol = lik.ends[level], lik.mean[level], lik.chol[level]
-            for a in range(start):
-                y[a] = (x[a] - mean[k, a] - dot(chol, k, a, y)) * lik.inv_diag[level, k, a]
-            for a in range(start, lik.ends[level + 1]):
-                x[a] = mean[k, a]
-                for b in range(start):
-                    x[a] += chol[k, a, b] * y[b]
-                out[i, lik.order[a]] += weights[i] * x[a]
+            mean, inv_chol, seen = lik.mean[level], lik.inv_chol[level], lik.ends[lik.n_levels[i]]
+            for a in range(lik.ends[level]):
+                x = lik.X[i, a] if a < seen else lik.work[1, a]
+                gap[a] = x - mean[k, a]
+            for a in range(lik.ends[level], lik.ends[level + 1]):
+                # The gap that makes row a of L^-1 times all gaps vanish.
+                gap[a] = -dot(inv_chol, k, a, a, gap) / inv_chol[k, a, a]
+                lik.work[1, a] = mean[k, a] + gap[a]
+                out[i, lik.order[a]] += weights[i] * lik.work[1, a]
 
 
 def sample_nested(bound, k, rng):
@@ -77,6 +75,7 @@ def _draw_latent(lik, labels, rng):
 def regression(lik, level, k):
     """Mean and root of S of the columns up to those of a level, r, df, and where its own stand."""
     start, stop = lik.ends[level], lik.ends[level + 1]
-    m, mean, root = lik.size[level, k], lik.mean[level, k], np.tril(lik.chol[level, k])
+    m, mean = lik.size[level, k], lik.mean[level, k]
+    root = np.linalg.cholesky(lik.scatter[level, k, :stop, :stop])
     df = lik.prior[1] + m - len(mean) + 1
-    return mean[:stop], root[:stop, :stop], lik.prior[0] + m, df, start, stop
+    return mean[:stop], root, lik.prior[0] + m, df, start, stop

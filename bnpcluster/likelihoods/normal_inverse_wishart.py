@@ -256,7 +256,7 @@ class NormalInverseWishart(Likelihood):
         if isinstance(bound, NestedNIW):
             return bound.centre + bound.unit * sample_nested(bound, k, rng)
         planar = isinstance(bound, PlanarNIW)
-        mean, chol = planar_moments(bound, k) if planar else (bound.mean[k], np.tril(bound.chol[k]))
+        mean, chol = planar_moments(bound, k) if planar else _moments(bound, k)
         d = len(mean)
         r, nu = bound.prior[-2:] + bound.size[k]
         df = nu - d + 1
@@ -270,7 +270,7 @@ class NormalInverseWishart(Likelihood):
         if isinstance(bound, PlanarNIW):
             mean, root = map(np.array, zip(*(planar_moments(bound, k) for k in slots), strict=True))
         else:
-            mean, root = bound.mean[slots], np.tril(bound.chol[slots])
+            mean, root = _moments(bound, slots)
         m, d = bound.size[slots], bound.X.shape[1]
         return WishartBlocks(bound.prior[0] + m, bound.prior[1] + m - d + 1, mean, root)
 
@@ -279,6 +279,11 @@ def _nu(n: int, d: int) -> float:
     """Automatic degrees of freedom: more of them where rows are few for the columns there are."""
     few = d * min(1.0, ROWS_PER_COLUMN * d / n) if d > 1 else 0.0
     return d + 2.0 + rows_guessed(n, d) + few
+
+
+def _moments(bound: Any, k: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and Cholesky factor of S of some slots."""
+    return bound.mean[k], np.linalg.cholesky(bound.scatter[k])
 
 
 def is_positive_definite(matrix: np.ndarray) -> bool:
