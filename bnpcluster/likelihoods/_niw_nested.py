@@ -266,8 +266,9 @@ def _whiten(lik, k, v):
 def quadratics(lik, level, k, i):
     """(x - mean)' S^-1 (x - mean) of row i, of the columns before those of a level and with them"""
     mean, chol, inv_diag = lik.mean[level], lik.chol[level], lik.inv_diag[level]
-    start, stop, y = lik.ends[level], lik.ends[level + 1], lik.work[1]
-    before = squared(lik.X, i, mean, chol, inv_diag, k, y, 0, start)
+    start, stop, y, before = lik.ends[level], lik.ends[level + 1], lik.work[1], 0.0
+    if start > 0:
+        before = squared(lik.X, i, mean, chol, inv_diag, k, y, 0, start)
     return before, before + squared(lik.X, i, mean, chol, inv_diag, k, y, start, stop)
 
 
@@ -281,9 +282,11 @@ def _at_least(lik, k, i, log_prior, beta, floor):
         r = lik.prior[0] + m
         df = lik.prior[1] + m + 1.0 - lik.X.shape[1]
         before, after = quadratics(lik, level, k, i)
+        scale = r / (r + 1.0)
         # As `after` is at least `before`, this only makes the total smaller.
-        total += 0.5 * (df + lik.ends[level]) * math.log(1.0 + before * r / (r + 1.0))
-        total -= 0.5 * (df + lik.ends[level + 1]) * math.log(1.0 + after * r / (r + 1.0))
+        if level > 0:
+            total += 0.5 * (df + lik.ends[level]) * math.log(1.0 + before * scale)
+        total -= 0.5 * (df + lik.ends[level + 1]) * math.log(1.0 + after * scale)
         if log_prior + beta * total < floor:
             return -math.inf
     return log_prior + beta * total
@@ -304,8 +307,9 @@ def _log_predictive_without(lik, k, i):
         df = lik.prior[1] + m - 1.0 - lik.X.shape[1]
         before, after = quadratics(lik, level, k, i)
         total += lik.norm_predictive[level, m - 1] - lik.log_pivots[level, k]
-        rest = max(1.0 - before * r / (r - 1.0), 1e-300)
-        total -= 0.5 * (df + lik.ends[level]) * math.log(rest)
+        if level > 0:
+            rest = max(1.0 - before * r / (r - 1.0), 1e-300)
+            total -= 0.5 * (df + lik.ends[level]) * math.log(rest)
         rest = max(1.0 - after * r / (r - 1.0), 1e-300)
         total += 0.5 * (df + lik.ends[level + 1]) * math.log(rest)
     return total
