@@ -206,8 +206,8 @@ NESTED_HOLES = [
     Mutant(
         "likelihoods/_niw_regressions.py",
         "drawn entries do not look at the observed ones",
-        "            z[:start] = solve_triangular(",
-        "            z[:start] += 0.0 * solve_triangular(",
+        "            z[:start] = np.linalg.solve(",
+        "            z[:start] += 0.0 * np.linalg.solve(",
         JOINT,
     ),
     Mutant(
