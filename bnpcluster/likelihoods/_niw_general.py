@@ -356,15 +356,9 @@ def _at_least(lik, k, i, log_prior, beta, floor):
         start, stop = stop, min(2 * stop, d)
 
 
-# Called, not inlined: these are long.
 @kernel
 def _without(lik, k, i):
     return log_predictive_without(lik, k, i)
-
-
-@kernel
-def _bounded(lik, k, i, log_prior, beta, floor):
-    return at_least(lik, k, i, log_prior, beta, floor)
 
 
 @log_weights.register(GeneralNIW)
@@ -380,7 +374,7 @@ def _log_weights(lik, i, own, beta, slack, partition):
         count, floor = listed(partition, count, empty, fresh), fresh - slack
     for k in range(empty):
         if k != first and screened(lik, k, i, log_prior[k], beta) > floor:
-            weight = _bounded(lik, k, i, log_prior[k], beta, floor)
+            weight = at_least(lik, k, i, log_prior[k], beta, floor)
             if weight > floor:
                 count = listed(partition, count, k, weight)
     if first != empty and fresh > floor:

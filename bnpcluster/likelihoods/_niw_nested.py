@@ -269,9 +269,10 @@ def _whiten(lik, k, v):
 @kernel(inline=True)
 def quadratics(lik, level, k, i):
     """(x - mean)' S^-1 (x - mean) of row i, of the columns before those of a level and with them"""
-    mean, inv_chol, gap = lik.mean[level], lik.inv_chol[level], lik.work[1]
+    mean, inv_chol, gap, before = lik.mean[level], lik.inv_chol[level], lik.work[1], 0.0
     start, stop = lik.ends[level], lik.ends[level + 1]
-    before = squared(lik.X, i, mean, inv_chol, k, gap, 0, start)
+    if start > 0:
+        before = squared(lik.X, i, mean, inv_chol, k, gap, 0, start)
     return before, before + squared(lik.X, i, mean, inv_chol, k, gap, start, stop)
 
 
@@ -285,9 +286,11 @@ def _at_least(lik, k, i, log_prior, beta, floor):
         r = lik.prior[0] + m
         df = lik.prior[1] + m + 1.0 - lik.X.shape[1]
         before, after = quadratics(lik, level, k, i)
+        scale = r / (r + 1.0)
         # As `after` is at least `before`, this only makes the total smaller.
-        total += 0.5 * (df + lik.ends[level]) * math.log(1.0 + before * r / (r + 1.0))
-        total -= 0.5 * (df + lik.ends[level + 1]) * math.log(1.0 + after * r / (r + 1.0))
+        if level > 0:
+            total += 0.5 * (df + lik.ends[level]) * math.log(1.0 + before * scale)
+        total -= 0.5 * (df + lik.ends[level + 1]) * math.log(1.0 + after * scale)
         if log_prior + beta * total < floor:
             return -math.inf
     return log_prior + beta * total
@@ -308,8 +311,9 @@ def _log_predictive_without(lik, k, i):
         df = lik.prior[1] + m - 1.0 - lik.X.shape[1]
         before, after = quadratics(lik, level, k, i)
         total += lik.norm_predictive[level, m - 1] - lik.log_pivots[level, k]
-        rest = max(1.0 - before * r / (r - 1.0), 1e-300)
-        total -= 0.5 * (df + lik.ends[level]) * math.log(rest)
+        if level > 0:
+            rest = max(1.0 - before * r / (r - 1.0), 1e-300)
+            total -= 0.5 * (df + lik.ends[level]) * math.log(rest)
         rest = max(1.0 - after * r / (r - 1.0), 1e-300)
         total += 0.5 * (df + lik.ends[level + 1]) * math.log(rest)
     return total

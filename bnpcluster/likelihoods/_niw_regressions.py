@@ -8,7 +8,6 @@ ones among themselves is the affair of the levels before.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 import bnpcluster._ops as ops
 from bnpcluster._jit import kernel
@@ -45,7 +44,7 @@ def sample_nested(bound, k, rng):
     for level in range(len(bound.size)):
         mean, root, r, df, start, stop = regression(bound, level, k)
         y = rng.standard_normal(stop)
-        y[:start] = solve_triangular(root[:start, :start], x[:start] - mean[:start], lower=True)
+        y[:start] = np.linalg.solve(root[:start, :start], x[:start] - mean[:start])
         y[start:] *= np.sqrt(((r + 1) / r + (y[:start] ** 2).sum()) / rng.chisquare(df + start))
         x[start:stop] = mean[start:] + root[start:] @ y
     return x[np.argsort(bound.order)]
@@ -62,11 +61,12 @@ def _draw_latent(lik, labels, rng):
             # covariance^-1 = (G root^-1)' (G root^-1), where by Bartlett G'G is a Wishart matrix.
             G = np.tril(rng.standard_normal((stop, stop)), -1)
             G += np.diag(np.sqrt(rng.chisquare(df + np.arange(stop))))
-            factor = solve_triangular(G, root.T, lower=True, trans="T").T
+            factor = np.linalg.solve(G.T, root.T).T
             centre = mean + factor @ rng.standard_normal(stop) / np.sqrt(r)
             z = rng.standard_normal((stop, len(rows)))
-            given = (Z[rows, :start] - centre[:start]).T
-            z[:start] = solve_triangular(factor[:start, :start], given, lower=True)
+            z[:start] = np.linalg.solve(
+                factor[:start, :start], (Z[rows, :start] - centre[:start]).T
+            )
             Z[rows, start:stop] = centre[start:] + (factor[start:] @ z).T
     back = np.argsort(lik.order)
     return Z[:, back][np.isnan(lik.X[:, back])]

@@ -245,8 +245,9 @@ class NormalInverseWishart(Likelihood):
         if items is not None and not nested:
             return weight * (bound.centre + bound.unit * bound.X[items])
         Z, fill = np.zeros(new.X.shape), fill_regressions if nested else fill_centres
-        for k in range(share.shape[1]):
-            fill(new, k, np.ascontiguousarray(share[:, k]), Z)
+        if not isinstance(new, GeneralNIW):  # rows that lack entries
+            for k in range(share.shape[1]):
+                fill(new, k, np.ascontiguousarray(share[:, k]), Z)
         return weight * bound.centre + bound.unit * Z
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
