@@ -123,9 +123,10 @@ def rank_one(lik, k, v, sign):
     inv_chol, p, d, before = lik.inv_chol, lik.work[2], len(v), 1.0
     for a in range(d):
         p[a] = 0.0
-    for a in range(d):
+        step = sign * v[a]
         for b in range(a + 1):
-            lik.scatter[k, a, b] += sign * v[a] * v[b]
+            lik.scatter[k, a, b] += step * v[b]
+    for a in range(d):
         z = dot(inv_chol, k, a, a + 1, v)
         # A downdate of rounding size must not leave the cone; statistics are rebuilt regularly.
         after = max(before + sign * z * z, 1e-16 * before)
