@@ -11,6 +11,9 @@ missing entries are integrated out: the marginal of a block is
 where m_l is the marginal of the leading columns over the rows of level l alone, and so is the
 predictive. Each level of a slot holds what a slot of `GeneralNIW` holds; numerator and denominator
 share one forward solve.
+
+Rows are no points here (`n_coordinates` is 0): launches by distances, with the means of columns for
+missing entries, found clusters no sooner than those by densities.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ import numpy as np
 import bnpcluster._ops as ops
 from bnpcluster._jit import kernel
 from bnpcluster._ops import padded
-from bnpcluster.likelihoods._niw_general import GeneralNIW, at_least, dot, fill_empty, squared
+from bnpcluster.likelihoods._niw_general import GeneralNIW, at_least, fill_empty, squared
 
 LEVELS = "size mean chol inv_diag log_det log_pivots".split()  # by level and slot
 
@@ -227,39 +230,6 @@ def _copy(lik, to, source):
 @ops.pool.register(NestedNIW)
 def _pool(lik, to, one, two, labels):
     pool_levels(lik, to, one, two, labels)
-
-
-@ops.n_coordinates.register(NestedNIW)
-def _n_coordinates(lik):
-    return lik.X.shape[1]
-
-
-@ops.coordinate.register(NestedNIW)
-def _coordinate(lik, i, d):
-    # Distances guide proposals alone; there a missing entry is the mean of its column.
-    return 0.0 if math.isnan(lik.X[i, d]) else lik.X[i, d]
-
-
-@ops.whiten.register(NestedNIW)
-def _whiten(lik, k, v):
-    # The inverse of the covariance that the regressions of all levels make.
-    out, y = lik.work[0], lik.work[1]
-    for a in range(len(v)):
-        out[a] = 0.0
-    for level in range(len(lik.size)):
-        start, stop = lik.ends[level], lik.ends[level + 1]
-        chol, inv_diag, df = lik.chol[level], lik.inv_diag[level], lik.prior[1] + lik.size[level, k]
-        for a in range(stop):
-            y[a] = (v[a] - dot(chol, k, a, y)) * inv_diag[k, a]
-        for a in range(start):
-            y[a] = 0.0
-        for a in range(stop - 1, -1, -1):
-            y[a] *= inv_diag[k, a]
-            for b in range(a):
-                y[b] -= chol[k, a, b] * y[a]
-            out[a] += df * y[a]
-    for a in range(len(v)):
-        v[a] = out[a]
 
 
 @kernel(inline=True)
