@@ -11,6 +11,9 @@ missing entries are integrated out: the marginal of a block is
 where m_l is the marginal of the leading columns over the rows of level l alone, and so is the
 predictive. Each level of a slot holds what a slot of `GeneralNIW` holds; numerator and denominator
 share the rows of one product.
+
+Rows are no points here (`n_coordinates` is 0): launches by distances, with the means of columns for
+missing entries, found clusters no sooner than those by densities.
 """
 
 from __future__ import annotations
@@ -26,7 +29,6 @@ from bnpcluster._ops import padded
 from bnpcluster.likelihoods._niw_general import (
     GeneralNIW,
     at_least,
-    dot,
     fill_empty,
     inverse_factor,
     screened,
@@ -237,33 +239,6 @@ def _copy(lik, to, source):
 @ops.pool.register(NestedNIW)
 def _pool(lik, to, one, two, labels):
     pool_levels(lik, to, one, two, labels)
-
-
-@ops.n_coordinates.register(NestedNIW)
-def _n_coordinates(lik):
-    return lik.X.shape[1]
-
-
-@ops.coordinate.register(NestedNIW)
-def _coordinate(lik, i, d):
-    # Distances guide proposals alone; there a missing entry is the mean of its column.
-    return 0.0 if math.isnan(lik.X[i, d]) else lik.X[i, d]
-
-
-@ops.whiten.register(NestedNIW)
-def _whiten(lik, k, v):
-    # The inverse of the covariance that the regressions of all levels make.
-    out = lik.work[0]
-    for a in range(len(v)):
-        out[a] = 0.0
-    for level in range(len(lik.size)):
-        inv_chol, df = lik.inv_chol[level], lik.prior[1] + lik.size[level, k]
-        for a in range(lik.ends[level], lik.ends[level + 1]):
-            z = df * dot(inv_chol, k, a, a + 1, v)
-            for b in range(a + 1):
-                out[b] += z * inv_chol[k, a, b]
-    for a in range(len(v)):
-        v[a] = out[a]
 
 
 @kernel(inline=True)

@@ -28,7 +28,7 @@ from bnpcluster.testing import (
     log_eppf,
 )
 from tests.likelihoods.holed_niw import posterior
-from tests.likelihoods.nested_niw import CASES, NAN, THREE, cells, expected, integrated
+from tests.likelihoods.nested_niw import CASES, NAN, THREE, Prior, cells, expected, integrated
 from tests.test_prediction import exactly_fitted
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -174,12 +174,14 @@ def test_sampled_rows_follow_the_regressions():
 
 
 def test_sampled_columns_stand_where_they_were():
-    X = stairs()[:, [1, 0, 3, 2]] + [0.0, 100.0, 200.0, 300.0]
-    law = NormalInverseWishart()
-    bound = filled(law.bind(X), range(40))
-    assert not (np.diff(bound.order) > 0).all()
-    rows = np.array([law.sample(bound, 0, np.random.default_rng(s)) for s in range(200)])
-    np.testing.assert_allclose(rows.mean(axis=0), [0, 100, 200, 300], atol=10)
+    """With the columns of data and prior reversed, so are those of the same sample."""
+    prior, X = CASES["first"]
+    other = Prior(prior.mean[::-1], prior.kappa, prior.nu, prior.scale[::-1, ::-1])
+    found = []
+    for law, rows in ((prior.law(), X), (other.law(), X[:, ::-1])):
+        bound = filled(law.bind(rows), range(4))
+        found.append(law.sample(bound, 0, np.random.default_rng(0)))
+    np.testing.assert_allclose(found[0], found[1][::-1], rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["last", "stairs"])
@@ -215,14 +217,18 @@ def tertiles(values, mass):
 @pytest.mark.parametrize("new", [[0.5, NAN, -1.0], [0.5, 0.7, NAN]])
 def test_rows_that_lack_other_entries_are_judged_with_drawn_ones(new):
     prior, X = CASES["block"]
+    X, new = X + 2.0, np.array(new) + 2.0  # what the rows say is not what the prior says
     n_draws = 1500
     draws = Posterior(np.zeros((1, n_draws, 4), int))
     bound = prior.law().bind(X)
     fitted = Fitted(prior.law(), bound, draws, urn_weights(PRIOR, draws), draws.labels[0, 0])
-    row = np.array([new])
+    row = new[None]
     assert not prior.law().serves(bound, row)
     other = imputed(fitted, X)
     assert isinstance(other.bound, HoledNIW)
+    drawn = other.latent * bound.unit[[0, 2]] + bound.centre[[0, 2]]
+    mean = expected(X, prior, np.zeros(4, int))[0, [0, 2]]
+    assert (abs(drawn.mean(axis=0) - mean) < 4 * drawn.std(axis=0) / np.sqrt(n_draws)).all()
     both = np.vstack([X, row])
     one = integrated(both, prior) - integrated(X, prior)
     two = integrated(row, prior)
@@ -230,23 +236,6 @@ def test_rows_that_lack_other_entries_are_judged_with_drawn_ones(new):
     found = predict(other, row).log_density[0]
     assert found == pytest.approx(density, abs=0.04)
     np.testing.assert_array_equal(imputed(fitted, X).latent, other.latent)
-
-
-def test_whitening_inverts_the_covariance_of_the_regressions():
-    bound = filled(NormalInverseWishart().bind(stairs()), range(40))
-    d = len(bound.order)
-    covariance = np.zeros((d, d))
-    for level, (b, p) in enumerate(itertools.pairwise(bound.ends)):
-        root = np.tril(bound.chol[level, 0])[:p, :p]
-        S = root @ root.T / (bound.prior[1] + bound.size[level, 0])
-        slope = np.linalg.solve(S[:b, :b], S[:b, b:])
-        covariance[:b, b:p] = covariance[:b, :b] @ slope
-        covariance[b:p, :b] = covariance[:b, b:p].T
-        covariance[b:p, b:p] = S[b:, b:] - S[b:, :b] @ slope + slope.T @ covariance[:b, b:p]
-    v = np.arange(1.0, d + 1)
-    ops.whiten(bound, 0, w := v.copy())
-    np.testing.assert_allclose(w, np.linalg.solve(covariance, v), rtol=1e-8)
-    assert ops.coordinate(bound, int(np.argmin(bound.n_levels)), d - 1) == 0.0
 
 
 def test_patterns_are_nested_or_not():
