@@ -135,8 +135,8 @@ NESTED_HOLES = [
     Mutant(
         "likelihoods/_niw_regressions.py",
         "imputed means do not look at the observed entries",
-        "x[a] += chol[k, a, b] * y[b]",
-        "pass",
+        "gap[a] = -dot(inv_chol, k, a, a, gap) / inv_chol[k, a, a]",
+        "gap[a] = 0.0",
         MEANS,
     ),
     Mutant(
