@@ -16,7 +16,7 @@ from bnpcluster._sampling import Sampled
 from bnpcluster.densities import Density
 from bnpcluster.likelihoods import LIKELIHOODS, Columns, Likelihood
 from bnpcluster.likelihoods.base import check_observed
-from bnpcluster.prediction import Fitted, Prediction, predict, sample, urn_weights
+from bnpcluster.prediction import Fitted, Prediction, imputed, predict, sample, urn_weights
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import SAMPLERS, ParticleSampler, Sampler
 
@@ -173,12 +173,13 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         what = (self._likelihood, self._bound, self.posterior_, self._log_urn, self.labels_)
         return Fitted(*what, latent)
 
-    def _fitted_for(self, X: np.ndarray) -> Fitted:
-        """The fit, with slots that can be compared with the valid rows `X`."""
+    def _fitted_for(self, X: np.ndarray | None) -> Fitted:
+        """The fit, with slots that can be compared with the valid rows `X`; None: with columns."""
         fitted = self._fitted()
-        if np.isnan(X).any():
+        if X is not None and np.isnan(X).any():
             fitted = fitted._replace(bound=self._likelihood.bind_observed(self._X))
-        return fitted
+        served = self._likelihood.serves(fitted.bound, X)
+        return fitted if served else imputed(fitted, self._X)
 
     def _predicted(self, X: Any) -> Prediction:
         check_is_fitted(self)
@@ -321,7 +322,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         density : Density
             With `score_samples`, `score`, `mean` and `sample`.
         """
-        return densities.marginal(self._fitted(), columns, self._names())
+        return densities.marginal(self._fitted_for(None), columns, self._names())
 
     def conditional(self, given: dict, columns: Any = None) -> Density:
         """The density of columns of new rows given values of others; for Gaussian likelihoods.
@@ -339,7 +340,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         density : Density
             With `score_samples`, `score`, `mean` and `sample`.
         """
-        return densities.conditional(self._fitted(), given, columns, self._names())
+        return densities.conditional(self._fitted_for(None), given, columns, self._names())
 
     def _names(self) -> Any:
         return getattr(self, "feature_names_in_", None)

@@ -150,7 +150,7 @@ def whiten(lik, k, v):
 def latent(lik):
     """What a likelihood adds to the data for chains to move, such as missing entries; or None.
 
-    This one and the next two are called outside kernels alone.
+    This one and the next three are called outside kernels alone.
     """
     return None
 
@@ -163,6 +163,15 @@ def set_latent(lik, values):
 @generic(needs=(clear,))
 def move_latent(lik, labels, rng):
     """Draw what `latent` gives from its law given the labels, or leave that law invariant."""
+
+
+@generic(needs=(clear,))
+def draw_latent(lik, labels, rng):
+    """What `latent` gives, and with it a draw, given the labels, of what was integrated out.
+
+    The slots are filled from the labels. Some questions about a fit need all entries.
+    """
+    return latent(lik)
 
 
 @generic(needs=(log_predictive_all, log_predictive_without))

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnpcluster._jit import kernel
-from bnpcluster._ops import NEGLIGIBLE, add, clear, log_weights, remove, set_latent
+from bnpcluster._ops import (
+    NEGLIGIBLE,
+    add,
+    clear,
+    draw_latent,
+    log_weights,
+    remove,
+    set_latent,
+)
 from bnpcluster._partition import Partition, new_partition
 from bnpcluster._state import grown_bound
 from bnpcluster.likelihoods import Likelihood
@@ -130,6 +138,25 @@ def recall(fitted: Fitted, bound: Any, partition: Partition, draw: Any) -> None:
     if fitted.latent is not None:
         set_latent(bound, fitted.latent[draw])
         partition.labels[:] = -1
+
+
+def imputed(fitted: Fitted, X: np.ndarray) -> Fitted:
+    """The fit of `X` as if its chains had moved all missing entries, which are drawn here.
+
+    Given the partition of a draw they are drawn from their law, so the joint posterior is that of
+    such chains. The seed is fixed: the same question has the same answer.
+    """
+    rng = np.random.default_rng(0)
+    bound, partition = room(fitted)
+    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
+    latent = []
+    for r, row in enumerate(labels):
+        recall(fitted, bound, partition, r)
+        fill(bound, partition, row, fitted.log_urn[r])
+        latent.append(draw_latent(bound, row, rng))
+    likelihood = fitted.likelihood.imputing()
+    bound = likelihood.bind_observed(X)
+    return fitted._replace(likelihood=likelihood, bound=bound, latent=np.array(latent))
 
 
 def room(fitted: Fitted) -> tuple[Any, Partition]:

@@ -118,7 +118,7 @@ def test_mixed_columns_against_enumeration():
     np.testing.assert_allclose(found[0], enumerated_means(likelihood, mean, X, 5), atol=1e-9)
 
 
-LAW = NormalInverseWishart(mean=MEAN, kappa=KAPPA, nu=NU, scale=SCALE)
+LAW = NormalInverseWishart(mean=MEAN, kappa=KAPPA, nu=NU, scale=SCALE, missing="impute")
 
 
 def test_new_rows_under_covariances_against_enumeration():

@@ -1,8 +1,10 @@
 """Kernels of the normal-inverse-Wishart likelihood in three or more dimensions.
 
-Each slot keeps the Cholesky factor of its S, changed by rank-one updates. One item is compared
-with a slot by a forward solve that stops as soon as the partial sum of squares, a lower bound of
-the quadratic form, shows that the slot cannot matter.
+Each slot keeps the inverse of the Cholesky factor of its S, changed by rank-one updates. Where the
+factor itself would take a solve, whose every step waits for the one before, the inverse takes
+products, whose rows are independent of one another. One item is compared with a slot row by row,
+until the partial sum of squares, a lower bound of the quadratic form, shows that the slot cannot
+matter.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from bnpcluster._jit import kernel
+from bnpcluster._jit import generic, kernel
 from bnpcluster._ops import (
     add,
     clear,
@@ -39,22 +42,22 @@ class GeneralNIW(NamedTuple):
     unit: np.ndarray
     prior_mean: np.ndarray
     prior_scale: np.ndarray
-    prior_chol: np.ndarray
+    prior_inv_chol: np.ndarray
     prior: np.ndarray  # r0, nu0
     log_empty: np.ndarray  # log predictive of each row in an empty slot
     norm_predictive: np.ndarray  # by size
     norm_marginal: np.ndarray  # by size
     size: np.ndarray
     mean: np.ndarray
-    chol: np.ndarray  # lower triangular, one per slot
-    inv_diag: np.ndarray  # 1 / diagonal of chol
+    scatter: np.ndarray  # lower triangle of S, one per slot
+    inv_chol: np.ndarray  # inverse of its Cholesky factor, lower triangular
     log_det: np.ndarray
     work: np.ndarray  # scratch, (3, D)
 
     @property
     def slot_axis(self):
         """The arrays a chain owns, and the axis of the slots in each."""
-        return {"size": 0, "mean": 0, "chol": 0, "inv_diag": 0, "log_det": 0, "work": ()}
+        return {"size": 0, "mean": 0, "scatter": 0, "inv_chol": 0, "log_det": 0, "work": ()}
 
 
 def bind_general(Z, unit, mean, kappa, nu, scale, tables, capacity):
@@ -66,19 +69,24 @@ def bind_general(Z, unit, mean, kappa, nu, scale, tables, capacity):
         *unit,
         mean,
         scale,
-        np.linalg.cholesky(scale),
+        inverse_factor(scale),
         np.array([kappa, nu]),
         np.zeros(n),
         *tables,
         size=np.zeros(width, np.intp),
         mean=np.zeros((width, d)),
-        chol=np.zeros((width, d, d)),
-        inv_diag=np.zeros((width, d)),
+        scatter=np.zeros((width, d, d)),
+        inv_chol=np.zeros((width, d, d)),
         log_det=np.zeros(width),
         work=np.zeros((3, d)),
     )
     fill_empty(bound, 0)
     return bound
+
+
+def inverse_factor(scale):
+    """The inverse of the Cholesky factor of a matrix."""
+    return solve_triangular(np.linalg.cholesky(scale), np.eye(len(scale)), lower=True)
 
 
 def with_rows(bound, Z):
@@ -91,16 +99,15 @@ def with_rows(bound, Z):
 
 @clear.register(GeneralNIW)
 def _clear(lik, k):
-    d = lik.X.shape[1]
     lik.size[k] = 0
-    half_log_det = 0.0
-    for a in range(d):
+    log_det = 0.0
+    for a in range(len(lik.prior_mean)):
         lik.mean[k, a] = lik.prior_mean[a]
         for b in range(a + 1):
-            lik.chol[k, a, b] = lik.prior_chol[a, b]
-        lik.inv_diag[k, a] = 1.0 / lik.prior_chol[a, a]
-        half_log_det += math.log(lik.prior_chol[a, a])
-    lik.log_det[k] = 2.0 * half_log_det
+            lik.scatter[k, a, b] = lik.prior_scale[a, b]
+            lik.inv_chol[k, a, b] = lik.prior_inv_chol[a, b]
+        log_det -= 2.0 * math.log(lik.prior_inv_chol[a, a])
+    lik.log_det[k] = log_det
 
 
 _clear_slot = kernel(_clear)
@@ -108,29 +115,34 @@ _clear_slot = kernel(_clear)
 
 @kernel
 def rank_one(lik, k, v, sign):
-    """chol chol' +- v v' in place of chol chol'; v is overwritten."""
-    d = len(v)
-    half_log_det = 0.0
+    """S +- v v' in place of S.
+
+    With z = L^-1 v, s_a = 1 +- (z_0^2 + ... + z_a^2) and p_a the sum of z_b L^-1[b] over b < a, row
+    a of L^-1 becomes sqrt(s_(a-1) / s_a) (L^-1[a] -+ z_a p_a / s_(a-1)); |S| grows by the last s.
+    """
+    inv_chol, p, d, before = lik.inv_chol, lik.work[2], len(v), 1.0
     for a in range(d):
-        pivot = lik.chol[k, a, a]
-        square = pivot * pivot + sign * v[a] * v[a]
+        p[a] = 0.0
+        step = sign * v[a]
+        for b in range(a + 1):
+            lik.scatter[k, a, b] += step * v[b]
+    for a in range(d):
+        z = dot(inv_chol, k, a, a + 1, v)
         # A downdate of rounding size must not leave the cone; statistics are rebuilt regularly.
-        new = math.sqrt(max(square, 1e-16 * pivot * pivot))
-        c, s = new / pivot, v[a] / pivot
-        lik.chol[k, a, a] = new
-        lik.inv_diag[k, a] = 1.0 / new
-        half_log_det += math.log(new)
-        for b in range(a + 1, d):
-            changed = (lik.chol[k, b, a] + sign * s * v[b]) / c
-            v[b] = c * v[b] - s * changed
-            lik.chol[k, b, a] = changed
-    lik.log_det[k] = 2.0 * half_log_det
+        after = max(before + sign * z * z, 1e-16 * before)
+        shrink, along = math.sqrt(before / after), sign * z / before
+        for b in range(a + 1):
+            old = inv_chol[k, a, b]
+            inv_chol[k, a, b] = shrink * (old - along * p[b])
+            p[b] += z * old
+        before = after
+    lik.log_det[k] += math.log(before)
 
 
 @kernel
 def shift(lik, k, i, sign):
     """Add (sign 1) or remove (sign -1) row i."""
-    v = lik.work[0]
+    v = lik.work[0, : len(lik.prior_mean)]
     r = lik.prior[0] + lik.size[k]
     w = math.sqrt(r / (r + sign))
     for a in range(len(v)):
@@ -158,62 +170,51 @@ def _remove(lik, k, i):
 def _copy(lik, to, source):
     lik.size[to] = lik.size[source]
     lik.log_det[to] = lik.log_det[source]
-    for a in range(lik.X.shape[1]):
+    for a in range(len(lik.prior_mean)):
         lik.mean[to, a] = lik.mean[source, a]
-        lik.inv_diag[to, a] = lik.inv_diag[source, a]
         for b in range(a + 1):
-            lik.chol[to, a, b] = lik.chol[source, a, b]
+            lik.scatter[to, a, b] = lik.scatter[source, a, b]
+            lik.inv_chol[to, a, b] = lik.inv_chol[source, a, b]
 
 
 @kernel(inline=True, reassociate=True)
-def dot(matrix, k, a, y):
-    """chol[k, a, :a] . y[:a]"""
+def dot(matrix, k, a, stop, y):
+    """matrix[k, a, :stop] . y[:stop]"""
     total = 0.0
-    for b in range(a):
+    for b in range(stop):
         total += matrix[k, a, b] * y[b]
     return total
 
 
-@kernel(inline=True, reassociate=True)
-def product(chol, k, a, b):
-    """Entry (a, b), b <= a, of chol chol'."""
-    total = 0.0
-    for c in range(b + 1):
-        total += chol[k, a, c] * chol[k, b, c]
-    return total
-
-
 @kernel
-def factorise(lik, k, prior):
-    """Replace the lower triangle of a scatter matrix in chol[k] by its Cholesky factor.
+def factorise(lik, k):
+    """Recompute inv_chol and log_det of slot k from S, row by row.
 
-    Its pivots are at least those of the prior, to which data only add.
+    With l = L^-1 S[:a, a] of the rows so far, the next pivot is sqrt(S[a, a] - |l|^2), and the next
+    row of L^-1 is (-l' L^-1, 1) divided by it. Data only add to the pivots of the prior.
     """
-    chol, half_log_det = lik.chol, 0.0
-    for b in range(len(prior)):
-        square = chol[k, b, b] - dot_rows(chol, k, b, b)
-        pivot = max(math.sqrt(max(square, 0.0)), prior[b, b])
-        chol[k, b, b] = pivot
-        lik.inv_diag[k, b] = 1.0 / pivot
-        half_log_det += math.log(pivot)
-        for a in range(b + 1, len(prior)):
-            chol[k, a, b] = (chol[k, a, b] - dot_rows(chol, k, a, b)) / pivot
-    lik.log_det[k] = 2.0 * half_log_det
-
-
-@kernel(inline=True, reassociate=True)
-def dot_rows(chol, k, a, b):
-    """chol[k, a, :b] . chol[k, b, :b]"""
-    total = 0.0
-    for c in range(b):
-        total += chol[k, a, c] * chol[k, b, c]
-    return total
+    scatter, inv_chol, row, log_det = lik.scatter, lik.inv_chol, lik.work[0], 0.0
+    for a in range(len(lik.prior_mean)):
+        square = scatter[k, a, a]
+        for b in range(a):
+            row[b] = 0.0
+        for b in range(a):
+            factor = dot(inv_chol, k, b, b + 1, scatter[k, a])
+            square -= factor * factor
+            for c in range(b + 1):
+                row[c] -= factor * inv_chol[k, b, c]
+        inverse = min(1.0 / math.sqrt(max(square, 1e-300)), lik.prior_inv_chol[a, a])
+        for b in range(a):
+            inv_chol[k, a, b] = inverse * row[b]
+        inv_chol[k, a, a] = inverse
+        log_det -= 2.0 * math.log(inverse)
+    lik.log_det[k] = log_det
 
 
 @pool.register(GeneralNIW)
 def _pool(lik, to, one, two, labels):
     # Relative to the mean of `one`; the prior is in both and must be counted once.
-    d = lik.X.shape[1]
+    d = len(lik.prior_mean)
     u0, u2, u = lik.work[0], lik.work[1], lik.work[2]
     r0 = lik.prior[0]
     r2 = r0 + lik.size[two]
@@ -224,11 +225,11 @@ def _pool(lik, to, one, two, labels):
         u[a] = (r2 * u2[a] - r0 * u0[a]) / r
         lik.mean[to, a] = lik.mean[one, a] + u[a]
         for b in range(a + 1):
-            total = product(lik.chol, one, a, b) + product(lik.chol, two, a, b)
+            total = lik.scatter[one, a, b] + lik.scatter[two, a, b] - lik.prior_scale[a, b]
             total += r2 * u2[a] * u2[b] - r0 * u0[a] * u0[b] - r * u[a] * u[b]
-            lik.chol[to, a, b] = total - lik.prior_scale[a, b]
+            lik.scatter[to, a, b] = total
     lik.size[to] = lik.size[one] + lik.size[two]
-    factorise(lik, to, lik.prior_chol)
+    factorise(lik, to)
 
 
 @n_coordinates.register(GeneralNIW)
@@ -243,30 +244,46 @@ def _coordinate(lik, i, d):
 
 @whiten.register(GeneralNIW)
 def _whiten(lik, k, v):
-    d = len(v)
-    for a in range(d):
-        v[a] = (v[a] - dot(lik.chol, k, a, v)) * lik.inv_diag[k, a]
-    for a in range(d - 1, -1, -1):
-        v[a] *= lik.inv_diag[k, a]
-        for b in range(a):
-            v[b] -= lik.chol[k, a, b] * v[a]
+    out = lik.work[0]
+    for a in range(len(v)):
+        out[a] = 0.0
+        z = dot(lik.inv_chol, k, a, a + 1, v)
+        for b in range(a + 1):
+            out[b] += z * lik.inv_chol[k, a, b]
+    for a in range(len(v)):
+        v[a] = out[a]
+
+
+@kernel(inline=True, reassociate=True)
+def four_squares(inv_chol, k, a, gap):
+    """The squares of rows a .. a+3 of L^-1 gap; the upper triangle holds zeros."""
+    z0 = z1 = z2 = z3 = 0.0
+    for b in range(a + 4):
+        z0 += inv_chol[k, a, b] * gap[b]
+        z1 += inv_chol[k, a + 1, b] * gap[b]
+        z2 += inv_chol[k, a + 2, b] * gap[b]
+        z3 += inv_chol[k, a + 3, b] * gap[b]
+    return z0 * z0 + z1 * z1 + z2 * z2 + z3 * z3
 
 
 @kernel
-def squared(X, i, mean, chol, inv_diag, k, y, start, stop):
-    """Part of |chol^-1 (x_i - mean)|^2: rows start .. stop-1 of the solve, given y[:start]."""
-    total = 0.0
+def squared(X, i, mean, inv_chol, k, gap, start, stop):
+    """Part of |L^-1 (x_i - mean)|^2: rows start .. stop-1, given the gaps to the mean before."""
     for a in range(start, stop):
-        y[a] = (X[i, a] - mean[k, a] - dot(chol, k, a, y)) * inv_diag[k, a]
-        total += y[a] * y[a]
+        gap[a] = X[i, a] - mean[k, a]
+    total, last = 0.0, start + (stop - start) // 4 * 4
+    for a in range(start, last, 4):
+        total += four_squares(inv_chol, k, a, gap)
+    for a in range(last, stop):
+        z = dot(inv_chol, k, a, a + 1, gap)
+        total += z * z
     return total
 
 
 @kernel(inline=True)
 def quadratic(lik, k, i):
     """(x_i - mean)' S^-1 (x_i - mean)"""
-    d = lik.X.shape[1]
-    return squared(lik.X, i, lik.mean, lik.chol, lik.inv_diag, k, lik.work[1], 0, d)
+    return squared(lik.X, i, lik.mean, lik.inv_chol, k, lik.work[1], 0, lik.X.shape[1])
 
 
 @log_predictive.register(GeneralNIW)
@@ -288,31 +305,61 @@ def _log_predictive_without(lik, k, i):
     return const + 0.5 * (lik.prior[1] + m - 1.0) * math.log(rest)
 
 
-_without = kernel(_log_predictive_without)
-
-
 @log_marginal.register(GeneralNIW)
 def _log_marginal(lik, k):
     m = lik.size[k]
     return lik.norm_marginal[m] - 0.5 * (lik.prior[1] + m) * lik.log_det[k]
 
 
-@kernel
+@generic
+def screened(lik, k, i, log_prior, beta):
+    """An upper bound of the log weight of slot k that costs little; inf where there is none."""
+
+
+@screened.register(GeneralNIW)
+def _screened(lik, k, i, log_prior, beta):
+    # Three columns tell most slots apart; and log1p(t) >= 2t / (2 + t) saves the logarithm.
+    m, mean, inv_chol = lik.size[k], lik.mean, lik.inv_chol
+    r = lik.prior[0] + m
+    a, b, c = lik.X[i, 0] - mean[k, 0], lik.X[i, 1] - mean[k, 1], lik.X[i, 2] - mean[k, 2]
+    z0 = inv_chol[k, 0, 0] * a
+    z1 = inv_chol[k, 1, 0] * a + inv_chol[k, 1, 1] * b
+    z2 = inv_chol[k, 2, 0] * a + inv_chol[k, 2, 1] * b + inv_chol[k, 2, 2] * c
+    t = r / (r + 1.0) * (z0 * z0 + z1 * z1 + z2 * z2)
+    const = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
+    return log_prior + beta * (const - (lik.prior[1] + m + 1.0) * t / (2.0 + t))
+
+
+def unscreened(lik, k, i, log_prior, beta):
+    """No bound but that of an absent slot."""
+    return math.inf if log_prior > -math.inf else -math.inf
+
+
+@generic
 def at_least(lik, k, i, log_prior, beta, floor):
     """The log weight of slot k, or -inf as soon as it is seen to lie below `floor`."""
+
+
+@at_least.register(GeneralNIW)
+def _at_least(lik, k, i, log_prior, beta, floor):
     m, d, start = lik.size[k], lik.X.shape[1], 0
     r = lik.prior[0] + m
     scale, half_df = r / (r + 1.0), 0.5 * (lik.prior[1] + m + 1.0)
     const = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
     total, weight, stop = 0.0, 0.0, min(4, d)
     while True:
-        total += squared(lik.X, i, lik.mean, lik.chol, lik.inv_diag, k, lik.work[1], start, stop)
+        total += squared(lik.X, i, lik.mean, lik.inv_chol, k, lik.work[1], start, stop)
         weight = log_prior + beta * (const - half_df * math.log(1.0 + scale * total))
         if weight < floor:
             return -math.inf
         if stop == d:
             return weight
         start, stop = stop, min(2 * stop, d)
+
+
+@kernel
+def _without(lik, k, i):
+    return log_predictive_without(lik, k, i)
 
 
 @log_weights.register(GeneralNIW)
@@ -327,7 +374,7 @@ def _log_weights(lik, i, own, beta, slack, partition):
     elif fresh > -math.inf:
         count, floor = listed(partition, count, empty, fresh), fresh - slack
     for k in range(empty):
-        if k != first and log_prior[k] > -math.inf:
+        if k != first and screened(lik, k, i, log_prior[k], beta) > floor:
             weight = at_least(lik, k, i, log_prior[k], beta, floor)
             if weight > floor:
                 count = listed(partition, count, k, weight)
@@ -336,12 +383,9 @@ def _log_weights(lik, i, own, beta, slack, partition):
     return count
 
 
-_predictive = kernel(_log_predictive)
-
-
 @kernel
 def fill_empty(lik, k):
     """Fill log_empty: the predictive of slot k after it was cleared."""
-    _clear_slot(lik, k)
+    clear(lik, k)
     for i in range(len(lik.X)):
-        lik.log_empty[i] = _predictive(lik, k, i)
+        lik.log_empty[i] = log_predictive(lik, k, i)

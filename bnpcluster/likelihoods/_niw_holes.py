@@ -24,9 +24,11 @@ import bnpcluster._ops as ops
 from bnpcluster._jit import kernel
 from bnpcluster.likelihoods._niw_general import (
     GeneralNIW,
+    at_least,
     bind_general,
     fill_empty,
-    product,
+    screened,
+    unscreened,
     with_rows,
 )
 
@@ -39,15 +41,15 @@ class HoledNIW(NamedTuple):
     unit: np.ndarray
     prior_mean: np.ndarray
     prior_scale: np.ndarray
-    prior_chol: np.ndarray
+    prior_inv_chol: np.ndarray
     prior: np.ndarray
     log_empty: np.ndarray
     norm_predictive: np.ndarray
     norm_marginal: np.ndarray
     size: np.ndarray
     mean: np.ndarray
-    chol: np.ndarray
-    inv_diag: np.ndarray
+    scatter: np.ndarray
+    inv_chol: np.ndarray
     log_det: np.ndarray
     work: np.ndarray
     missing: np.ndarray  # which entries were NaN
@@ -60,7 +62,8 @@ class HoledNIW(NamedTuple):
     def slot_axis(self):
         """The arrays a chain owns, its own values of missing entries among them."""
         own = {"X": (), "log_empty": (), "factor": ()}
-        return {**own, "size": 0, "mean": 0, "chol": 0, "inv_diag": 0, "log_det": 0, "work": ()}
+        slots = dict.fromkeys("size mean scatter inv_chol log_det".split(), 0)
+        return {**own, **slots, "work": ()}
 
 
 class ObservedRows(NamedTuple):
@@ -73,7 +76,7 @@ class ObservedRows(NamedTuple):
     prior: np.ndarray
     size: np.ndarray
     mean: np.ndarray
-    chol: np.ndarray
+    scatter: np.ndarray
     holed: np.ndarray
     order: np.ndarray
     n_observed: np.ndarray
@@ -84,9 +87,10 @@ class ObservedRows(NamedTuple):
 for _operation in (
     *(ops.clear, ops.add, ops.remove, ops.copy, ops.pool, ops.n_coordinates, ops.coordinate),
     *(ops.whiten, ops.log_predictive, ops.log_predictive_without, ops.log_marginal),
-    ops.log_weights,
+    *(ops.log_weights, at_least),
 ):
     _operation.register(HoledNIW)(_operation.implementations[GeneralNIW])
+screened.register(HoledNIW)(unscreened)  # there may be two columns
 
 _add, _remove, _predictive = (
     kernel(operation.implementations[GeneralNIW])
@@ -120,7 +124,7 @@ def rows_of_holed(bound, Z):
     if not np.isnan(Z).any():
         return with_rows(GeneralNIW(*bound[: len(GeneralNIW._fields)]), Z)
     log_unit = np.where(np.isnan(Z), 0.0, np.log(bound.unit)).sum(axis=1)
-    shared = (bound.prior, bound.size, bound.mean, bound.chol, np.arange(len(Z)))
+    shared = (bound.prior, bound.size, bound.mean, bound.scatter, np.arange(len(Z)))
     scratch = (np.zeros_like(bound.factor), np.zeros_like(bound.work))
     return ObservedRows(
         Z, bound.centre, bound.unit, log_unit, *shared, *observed_first(Z), *scratch
@@ -154,7 +158,7 @@ def factorise(lik, k, h):
     for a in range(d):
         for b in range(a + 1):
             high, low = max(order[a], order[b]), min(order[a], order[b])
-            C[a, b] = product(lik.chol, k, high, low)
+            C[a, b] = lik.scatter[k, high, low]
     for b in range(d):
         square = C[b, b]
         for c in range(b):

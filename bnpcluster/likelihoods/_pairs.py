@@ -105,8 +105,18 @@ def _log_marginal(lik, k):
 
 @ops.latent.register(Pair)
 def _latent(lik):
-    parts = [v for v in (ops.latent(lik.first), ops.latent(lik.second)) if v is not None]
-    return np.concatenate(parts) if parts else None
+    return _joined(ops.latent(lik.first), ops.latent(lik.second))
+
+
+@ops.draw_latent.register(Pair)
+def _draw_latent(lik, labels, rng):
+    first = ops.draw_latent(lik.first, labels, rng)
+    return _joined(first, ops.draw_latent(lik.second, labels, rng))
+
+
+def _joined(*parts):
+    values = [v for v in parts if v is not None]
+    return np.concatenate(values) if values else None
 
 
 @ops.set_latent.register(Pair)

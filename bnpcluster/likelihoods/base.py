@@ -46,7 +46,7 @@ class Likelihood(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must define bind(X, capacity).")
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """What `bind` returns where entries are NaN, for any `X`: its `rows` may have them, too."""
+        """What `bind` returns where entries are NaN; for any `X`, since new rows may have them."""
         raise NotImplementedError(f"{type(self).__name__} must define bind_observed(X, capacity).")
 
     def frozen(self, X: np.ndarray) -> Likelihood:
@@ -56,6 +56,20 @@ class Likelihood(BaseEstimator):
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
         raise NotImplementedError(f"{type(self).__name__} must define rows(bound, X).")
+
+    def serves(self, bound: Any, X: np.ndarray | None = None) -> bool:
+        """Whether `rows` takes rows with entries missing where they are in `X`; None: anywhere.
+
+        If not, predictions use `imputing`.
+        """
+        return True
+
+    def imputing(self) -> Likelihood:
+        """The same likelihood, but it serves all rows: what it integrates out is in its `latent`.
+
+        The operation `draw_latent` of the data bound by this one draws that.
+        """
+        return self
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """Columns in which Euclidean distance makes sense, for the k-means starts of chains."""

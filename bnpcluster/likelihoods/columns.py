@@ -187,6 +187,17 @@ class Columns(Likelihood):
         """The same slots with other data: item i is now row i of `X`."""
         return _rows(self._split(X.shape[1]), bound, X)
 
+    def serves(self, bound: Any, X: np.ndarray | None = None) -> bool:
+        """Whether all parts do."""
+        laws = self._laws()
+        own = [None] * len(laws) if X is None else [X[:, j] for _, j in self._split(X.shape[1])]
+        each = zip(laws, parts_of(bound, len(laws)), own, strict=True)
+        return all(law.serves(part, rows) for law, part, rows in each)
+
+    def imputing(self) -> Columns:
+        """All parts do so."""
+        return type(self)([(_law(law).imputing(), own) for law, own in self.parts])
+
     def features(self, X: np.ndarray) -> np.ndarray:
         """The features of all parts, side by side."""
         parts = self._split(X.shape[1])

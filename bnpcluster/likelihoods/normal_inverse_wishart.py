@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, multigammaln
+from sklearn.base import clone
 
+from bnpcluster import _resolve
 from bnpcluster.likelihoods._blocks import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods._inverse_gamma import (
     InverseGammaColumns,
@@ -17,7 +19,16 @@ from bnpcluster.likelihoods._inverse_gamma import (
 from bnpcluster.likelihoods._inverse_gamma_holes import ObservedColumns, bind_observed_columns
 from bnpcluster.likelihoods._niw_general import GeneralNIW, bind_general, with_rows
 from bnpcluster.likelihoods._niw_holes import HoledNIW, bind_holed, fill_centres, rows_of_holed
+from bnpcluster.likelihoods._niw_nested import (
+    NestedNIW,
+    Nesting,
+    bind_nested,
+    levels,
+    nesting,
+    rows_of_nested,
+)
 from bnpcluster.likelihoods._niw_planar import PlanarNIW, bind_planar, planar_moments
+from bnpcluster.likelihoods._niw_regressions import fill_regressions, sample_nested
 from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, rows_guessed, units
 from bnpcluster.likelihoods.base import (
     Likelihood,
@@ -27,6 +38,8 @@ from bnpcluster.likelihoods.base import (
     number,
 )
 
+MISSING = ("auto", "integrate", "impute")
+MOST_LEVELS = 8  # of nested patterns that "auto" integrates over; each costs a solve per item
 ROWS_PER_COLUMN = 10  # with fewer rows than that, a full covariance is hard to tell
 
 
@@ -51,6 +64,12 @@ class NormalInverseWishart(Likelihood):
         Scale matrix: a matrix, a vector (its diagonal) or a number (times the identity).
         ``"auto"``: diagonal, such that the prior mean of a cluster's covariance is `c` times the
         variances of the columns.
+    missing : {"auto", "integrate", "impute"}, default="auto"
+        What becomes of missing entries (NaN). ``"integrate"``: they are integrated out in closed
+        form, which takes nested patterns: in some order of the columns, every row is observed up
+        to some column and not beyond, as with holes in a single column, or with dropouts.
+        ``"impute"``: chains move them, whatever the patterns. ``"auto"``: integrated out if the
+        patterns are nested and there are at most eight of them. The posterior is the same.
 
     Notes
     -----
@@ -85,18 +104,22 @@ class NormalInverseWishart(Likelihood):
         kappa: float | str = "auto",
         nu: float | str = "auto",
         scale: Any = "auto",
+        missing: str = "auto",
     ):
         self.mean = mean
         self.kappa = kappa
         self.nu = nu
         self.scale = scale
+        self.missing = missing
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
-        """One, two and four columns, at the defaults and at given values."""
+        """One, two and four columns, at the defaults and at given values; nested holes."""
         given = cls(mean=[0.5, -1.0], kappa=0.3, nu=5.0, scale=[[2.0, 0.6], [0.6, 1.0]])
         rows = [rng.normal(size=(6, d)) + (np.arange(6) // 3)[:, None] for d in (1, 2, 4)]
-        return [*((cls(), X) for X in rows), (given, 3.0 + 2.0 * rows[1])]
+        holed = rows[2].copy()
+        holed[[0, 3, 5], 1] = holed[3, 2] = np.nan
+        return [*((cls(), X) for X in rows), (given, 3.0 + 2.0 * rows[1]), (cls(), holed)]
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the rows `X` for the kernels."""
@@ -112,7 +135,7 @@ class NormalInverseWishart(Likelihood):
         return bind(Z, unit, mean, kappa, nu, scale, _tables(n, kappa, nu, scale, unit), capacity)
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the rows `X`, of which entries may be NaN; chains move these entries."""
+        """Ready the rows `X`, of which entries may be NaN."""
         check_observed(X)
         unit = units(X)
         Z = unit.inside(X)
@@ -120,18 +143,57 @@ class NormalInverseWishart(Likelihood):
         if Z.shape[1] == 1:
             shape, rate = nu / 2, np.diag(scale) / 2
             return bind_observed_columns(Z, unit, mean, kappa, shape, rate, capacity)
+        nested = self._nesting(X)
+        if nested is not None:
+            tables = _tables_by_level(len(Z), kappa, nu, scale, unit, nested)
+            return bind_nested(Z, unit, mean, kappa, nu, scale, tables, nested, capacity)
         tables = _tables(len(Z), kappa, nu, scale, unit)
         return bind_holed(Z, unit, mean, kappa, nu, scale, tables, capacity)
+
+    def _nesting(self, X: np.ndarray) -> Nesting | None:
+        """The levels to integrate over; None where chains move missing entries, or there are none.
+
+        Complete rows need neither, and then new rows may lack any entries.
+        """
+        if self.missing == "impute" or not np.isnan(X).any():
+            return None
+        nested = nesting(X)
+        if self.missing == "auto":
+            few = nested is not None and len(nested.ends) <= MOST_LEVELS + 1
+            return nested if few else None
+        if nested is None:
+            raise ValueError(
+                "missing='integrate' needs nested patterns: an order of the columns in which every "
+                "row is observed up to some column and not beyond; use missing='impute'."
+            )
+        return nested
+
+    def serves(self, bound: Any, X: np.ndarray | None = None) -> bool:
+        """Whether `rows` takes rows with entries missing where they are in `X`; None: anywhere."""
+        if not isinstance(bound, NestedNIW):
+            return True
+        return X is not None and levels(X, Nesting(bound.order, bound.ends)) is not None
+
+    def imputing(self) -> NormalInverseWishart:
+        """The same likelihood, whose chains move missing entries."""
+        return clone(self).set_params(missing="impute")
 
     def frozen(self, X: np.ndarray) -> NormalInverseWishart:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
         unit = units(X)
         mean, kappa, nu, scale = self._at(unit.inside(X), unit)
         scale = scale * np.outer(unit.scale, unit.scale)
-        return type(self)(mean=unit.centre + unit.scale * mean, kappa=kappa, nu=nu, scale=scale)
+        missing = self.missing
+        if missing == "auto":
+            moved = np.isnan(X).any() and self._nesting(X) is None
+            missing = "impute" if moved else "integrate"
+        mean = unit.centre + unit.scale * mean
+        return type(self)(mean=mean, kappa=kappa, nu=nu, scale=scale, missing=missing)
 
     def _at(self, Z: np.ndarray, unit: Units) -> tuple[np.ndarray, float, float, np.ndarray]:
         """The hyper-parameters, those that follow from the data included, in internal units."""
+        if self.missing not in MISSING:
+            raise ValueError(_resolve.unknown("missing", str(self.missing), MISSING))
         n, d = Z.shape
         share = cluster_share(Z)
         kappa = share / WIDTH**2 if is_auto(self.kappa) else number("kappa", self.kappa)
@@ -164,6 +226,8 @@ class NormalInverseWishart(Likelihood):
             return with_rows(bound, Z)
         if isinstance(bound, HoledNIW):
             return rows_of_holed(bound, Z)
+        if isinstance(bound, NestedNIW):
+            return rows_of_nested(bound, Z)
         return bound._replace(X=Z)
 
     def means(self, bound: Any, n_slots: int) -> np.ndarray:
@@ -173,22 +237,27 @@ class NormalInverseWishart(Likelihood):
     def expected(
         self, bound: Any, new: Any, share: np.ndarray, items: np.ndarray | None = None
     ) -> np.ndarray:
-        """The conditional means given the observed entries; of rows of the fit, the chain's own."""
+        """The conditional means given the observed entries, or what the chains put there."""
         if isinstance(bound, ObservedColumns):
             return super().expected(bound, new, share, items)
         weight = share.sum(axis=1, keepdims=True)
-        Z = np.zeros(new.X.shape) if items is None else weight * bound.X[items]
-        if items is None:
+        nested = isinstance(bound, NestedNIW)
+        if items is not None and not nested:
+            return weight * (bound.centre + bound.unit * bound.X[items])
+        Z, fill = np.zeros(new.X.shape), fill_regressions if nested else fill_centres
+        if not isinstance(new, GeneralNIW):  # rows that lack entries
             for k in range(share.shape[1]):
-                fill_centres(new, k, np.ascontiguousarray(share[:, k]), Z)
+                fill(new, k, np.ascontiguousarray(share[:, k]), Z)
         return weight * bound.centre + bound.unit * Z
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k, a multivariate Student t."""
         if isinstance(bound, (InverseGammaColumns, ObservedColumns)):
             return sample_columns(bound, k, rng)
+        if isinstance(bound, NestedNIW):
+            return bound.centre + bound.unit * sample_nested(bound, k, rng)
         planar = isinstance(bound, PlanarNIW)
-        mean, chol = planar_moments(bound, k) if planar else (bound.mean[k], np.tril(bound.chol[k]))
+        mean, chol = planar_moments(bound, k) if planar else _moments(bound, k)
         d = len(mean)
         r, nu = bound.prior[-2:] + bound.size[k]
         df = nu - d + 1
@@ -202,7 +271,7 @@ class NormalInverseWishart(Likelihood):
         if isinstance(bound, PlanarNIW):
             mean, root = map(np.array, zip(*(planar_moments(bound, k) for k in slots), strict=True))
         else:
-            mean, root = bound.mean[slots], np.tril(bound.chol[slots])
+            mean, root = _moments(bound, slots)
         m, d = bound.size[slots], bound.X.shape[1]
         return WishartBlocks(bound.prior[0] + m, bound.prior[1] + m - d + 1, mean, root)
 
@@ -211,6 +280,11 @@ def _nu(n: int, d: int) -> float:
     """Automatic degrees of freedom: more of them where rows are few for the columns there are."""
     few = d * min(1.0, ROWS_PER_COLUMN * d / n) if d > 1 else 0.0
     return d + 2.0 + rows_guessed(n, d) + few
+
+
+def _moments(bound: Any, k: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and Cholesky factor of S of some slots."""
+    return bound.mean[k], np.linalg.cholesky(bound.scatter[k])
 
 
 def is_positive_definite(matrix: np.ndarray) -> bool:
@@ -235,4 +309,17 @@ def _tables(
     marginal = 0.5 * d * np.log(kappa / r) - m * (0.5 * d * np.log(np.pi) + log_unit)
     marginal += multigammaln(nu_m / 2, d) - multigammaln(nu / 2, d)
     marginal += 0.5 * nu * np.linalg.slogdet(scale)[1]
+    return predictive, marginal
+
+
+def _tables_by_level(
+    n: int, kappa: float, nu: float, scale: np.ndarray, unit: Units, nested: Nesting
+) -> tuple[np.ndarray, np.ndarray]:
+    """By level and size: the tables of the columns up to its end, over those up to its start."""
+    tables = []
+    for end in nested.ends:
+        own = nested.order[:end]
+        part = Units(unit.centre[own], unit.scale[own])
+        tables.append(_tables(n, kappa, nu - len(scale) + end, scale[np.ix_(own, own)], part))
+    predictive, marginal = (np.diff(table, axis=0) for table in zip(*tables, strict=True))
     return predictive, marginal

@@ -277,9 +277,10 @@ def _kind(estimator: Any, bands: str) -> str:
 
 def _densities(estimator: Any, bands: str, draws: NDArray, random_state: Any) -> Random:
     """From points to log densities by draw: the random ones whose spread is shown."""
-    fitted, prior = estimator._fitted(), estimator._fitted_prior
     if bands == "draws":
+        fitted = estimator._fitted()
         return lambda points: draw_log_densities(fitted, points, draws)
+    fitted, prior = estimator._fitted_for(None), estimator._fitted_prior
     # One seed: the parameters are the same for every piece of the points.
     seed = _resolve.seed_sequence(random_state)
     return lambda points: random_log_densities(

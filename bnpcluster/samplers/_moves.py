@@ -22,6 +22,7 @@ MEMORY = 50  # iterations over which warm-up averages what a move costs
 IDLE = 20  # items: what a move costs that is given up before it touches the data
 # A pass compares an item with two blocks and adds it to one; a sweep compares it with its own.
 PASSES = 1.5
+COLUMNS = 24  # with so many columns more, adding costs as much more as comparing once
 
 
 class SplitMergeSampler(Sampler):
@@ -72,7 +73,8 @@ class SplitMergeSampler(Sampler):
         """
         if not state.adapting or self.n_moves != "auto":
             return
-        tuning, cost = state.tuning, IDLE + PASSES * work / n_moves
+        passes = PASSES + n_coordinates(state.problem.likelihood) // COLUMNS
+        tuning, cost = state.tuning, IDLE + passes * work / n_moves
         seen = tuning.get("seen", 0.0) + 1.0
         rate = 1.0 / min(seen, MEMORY)
         tuning["seen"] = seen

@@ -30,7 +30,7 @@ from tests.likelihoods.holed_niw import (
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 JITTED = hasattr(__import__("bnpcluster.samplers.gibbs", fromlist=["sweep"]).sweep, "py_func")
-LAW = NormalInverseWishart(mean=MEAN, kappa=KAPPA, nu=NU, scale=SCALE)
+LAW = NormalInverseWishart(mean=MEAN, kappa=KAPPA, nu=NU, scale=SCALE, missing="impute")
 PRIOR = DirichletProcess(1.0)
 NAN = np.nan
 ONE = np.array([[-1.0, -1.2], [-0.8, NAN], [1.5, 1.0], [1.2, 2.0]])

@@ -28,6 +28,7 @@ from tests.mutants.holes import MISSING
 from tests.mutants.long_runs import LONG_RUNS
 from tests.mutants.moves import MOVES
 from tests.mutants.mutations import MUTATION_MUTANTS
+from tests.mutants.nested import NESTED_HOLES
 from tests.mutants.networks import NETWORKS
 from tests.mutants.outside import OUTSIDE
 from tests.mutants.particles import PARTICLES
@@ -50,6 +51,7 @@ MUTANTS = [
     *COLUMNS,
     *DISCRETE,
     *MISSING,
+    *NESTED_HOLES,
     *MUTATION_MUTANTS,
     *OUTSIDE,
     *LONG_RUNS,

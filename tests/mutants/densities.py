@@ -336,8 +336,8 @@ DENSITIES = [
     Mutant(
         "plotting/density.py",
         "posterior bands are those of draws",
-        'if bands == "draws":\n        return lambda',
-        "if True:\n        return lambda",
+        'if bands == "draws":\n        fitted',
+        "if True:\n        fitted",
         f"{PICTURES}test_posterior_bands_are_wider_than_those_of_draws_and_repeat",
     ),
     Mutant(

@@ -332,8 +332,8 @@ SPLIT_MERGE = [
     Mutant(
         "likelihoods/_niw_general.py",
         "a union has the prior's scatter twice",
-        "= total - lik.prior_scale[a, b]",
-        "= total",
+        "lik.scatter[two, a, b] - lik.prior_scale[a, b]",
+        "lik.scatter[two, a, b]",
         NIW,
     ),
     Mutant(

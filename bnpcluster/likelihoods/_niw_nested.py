@@ -1,0 +1,305 @@
+"""Kernels of the normal-inverse-Wishart likelihood of rows with nested patterns of missing entries.
+
+Patterns are nested if, with the columns in some order, every row is observed up to some column and
+not beyond. Level l stands for the columns that the rows of fewer levels lack, up to `ends[l + 1]`,
+and for the rows that have them. Under an inverse-Wishart prior the law of these columns given the
+earlier ones is a regression whose parameters are independent of those of all other levels, so
+missing entries are integrated out: the marginal of a block is
+
+    prod_l  m_l(columns before ends[l + 1]) / m_l(columns before ends[l]),
+
+where m_l is the marginal of the leading columns over the rows of level l alone, and so is the
+predictive. Each level of a slot holds what a slot of `GeneralNIW` holds; numerator and denominator
+share the rows of one product.
+
+Rows are no points here (`n_coordinates` is 0): launches by distances, with the means of columns for
+missing entries, found clusters no sooner than those by densities.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+import bnpcluster._ops as ops
+from bnpcluster._jit import kernel
+from bnpcluster._ops import padded
+from bnpcluster.likelihoods._niw_general import (
+    GeneralNIW,
+    at_least,
+    fill_empty,
+    inverse_factor,
+    screened,
+    squared,
+    unscreened,
+)
+
+LEVELS = "size mean scatter inv_chol log_det log_pivots".split()  # by level and slot
+
+
+class NestedNIW(NamedTuple):
+    """The fields of `GeneralNIW`, those of slots once for each level, and where the levels are.
+
+    Columns stand in the order of the levels in all but `centre` and `unit`.
+    """
+
+    X: np.ndarray  # NaN: missing
+    centre: np.ndarray
+    unit: np.ndarray
+    prior_mean: np.ndarray
+    prior_scale: np.ndarray
+    prior_inv_chol: np.ndarray
+    prior: np.ndarray
+    log_empty: np.ndarray
+    norm_predictive: np.ndarray  # by level and size
+    norm_marginal: np.ndarray  # by level and size
+    size: np.ndarray
+    mean: np.ndarray
+    scatter: np.ndarray
+    inv_chol: np.ndarray
+    log_det: np.ndarray
+    work: np.ndarray
+    log_pivots: np.ndarray  # sum of log L[a, a] over the level's own columns a
+    order: np.ndarray  # the columns
+    ends: np.ndarray  # 0, then where the columns of each level end
+    n_levels: np.ndarray  # by row
+
+    @property
+    def slot_axis(self):
+        """The arrays a chain owns, and the axis of the slots in each."""
+        return {**dict.fromkeys(LEVELS, 1), "work": ()}
+
+
+class Nesting(NamedTuple):
+    """An order of the columns in which every row is observed up to one of the ends."""
+
+    order: np.ndarray
+    ends: np.ndarray
+
+
+def nesting(Z):
+    """The levels of nested patterns, as few as there can be; None if they are not nested."""
+    holes = np.isnan(Z)
+    order = np.argsort(holes.sum(axis=0), kind="stable")
+    found = Nesting(order, np.unique([0, *(~holes).sum(axis=1), Z.shape[1]]))
+    return None if levels(Z, found) is None else found
+
+
+def levels(Z, nested):
+    """By row, how many levels it is observed in; None if some row ends elsewhere."""
+    seen = ~np.isnan(Z[:, nested.order])
+    n_seen = seen.sum(axis=1)
+    found = np.searchsorted(nested.ends, n_seen)
+    first = np.arange(Z.shape[1]) < n_seen[:, None]
+    return found if (seen == first).all() and (nested.ends[found] == n_seen).all() else None
+
+
+def bind_nested(Z, unit, mean, kappa, nu, scale, tables, nested, capacity):
+    """Rows in internal units and `capacity` slots; `tables` are those of the levels."""
+    n, d = Z.shape
+    order, shape = nested.order, (len(nested.ends) - 1, padded(capacity))
+    scale = scale[np.ix_(order, order)]
+    bound = NestedNIW(
+        np.ascontiguousarray(Z[:, order]),
+        *unit,
+        mean[order],
+        scale,
+        inverse_factor(scale),
+        np.array([kappa, nu]),
+        np.zeros(n),
+        *tables,
+        size=np.zeros(shape, np.intp),
+        mean=np.zeros((*shape, d)),
+        scatter=np.zeros((*shape, d, d)),
+        inv_chol=np.zeros((*shape, d, d)),
+        log_det=np.zeros(shape),
+        work=np.zeros((3, d)),
+        log_pivots=np.zeros(shape),
+        order=order,
+        ends=nested.ends,
+        n_levels=levels(Z, nested),
+    )
+    fill_empty(bound, 0)
+    return bound
+
+
+def rows_of_nested(bound, Z):
+    """The same slots with other rows, which may lack what rows of the fit lack."""
+    n_levels = levels(Z, Nesting(bound.order, bound.ends))
+    if n_levels is None:
+        raise ValueError(
+            "New rows lack other entries than the rows of the fit do, from which these could be "
+            "integrated out: fit with NormalInverseWishart(missing='impute')."
+        )
+    rows = np.ascontiguousarray(Z[:, bound.order])
+    other = bound._replace(X=rows, n_levels=n_levels, log_empty=np.zeros(len(Z)))
+    fill_empty(other._replace(**{name: getattr(bound, name)[:, :1].copy() for name in LEVELS}), 0)
+    return other
+
+
+ops.log_weights.register(NestedNIW)(ops.log_weights.implementations[GeneralNIW])
+screened.register(NestedNIW)(unscreened)
+
+_clear_level, _add_level, _remove_level, _copy_level, _pool_level = (
+    kernel(operation.implementations[GeneralNIW])
+    for operation in (ops.clear, ops.add, ops.remove, ops.copy, ops.pool)
+)
+
+
+@kernel(inline=True)
+def at(lik, level):
+    """One level of all slots."""
+    return GeneralNIW(
+        lik.X,
+        lik.centre,
+        lik.unit,
+        lik.prior_mean[: lik.ends[level + 1]],
+        lik.prior_scale,
+        lik.prior_inv_chol,
+        lik.prior,
+        lik.log_empty,
+        lik.norm_predictive[level],
+        lik.norm_marginal[level],
+        lik.size[level],
+        lik.mean[level],
+        lik.scatter[level],
+        lik.inv_chol[level],
+        lik.log_det[level],
+        lik.work,
+    )
+
+
+@kernel(inline=True)
+def refresh(lik, level, k):
+    """Recompute what the predictive of a level needs from its Cholesky factor."""
+    total = 0.0
+    for a in range(lik.ends[level], lik.ends[level + 1]):
+        total -= math.log(lik.inv_chol[level, k, a, a])
+    lik.log_pivots[level, k] = total
+
+
+@kernel
+def clear_levels(lik, k):
+    """Make all levels of slot k empty."""
+    for level in range(len(lik.size)):
+        _clear_level(at(lik, level), k)
+        refresh(lik, level, k)
+
+
+@kernel
+def shift_levels(lik, k, i, sign):
+    """Add (sign 1) or remove (sign -1) row i, in the levels it is observed in."""
+    for level in range(lik.n_levels[i]):
+        if sign > 0:
+            _add_level(at(lik, level), k, i)
+        else:
+            _remove_level(at(lik, level), k, i)
+        refresh(lik, level, k)
+
+
+@kernel
+def copy_levels(lik, to, source):
+    """Make all levels of slot `to` hold what those of slot `source` hold."""
+    for level in range(len(lik.size)):
+        _copy_level(at(lik, level), to, source)
+        lik.log_pivots[level, to] = lik.log_pivots[level, source]
+
+
+@kernel
+def pool_levels(lik, to, one, two, labels):
+    """Make all levels of slot `to` hold the rows of slots `one` and `two`."""
+    for level in range(len(lik.size)):
+        _pool_level(at(lik, level), to, one, two, labels)
+        refresh(lik, level, to)
+
+
+# Kernels of their own, since `at` makes what no kernel can hand to Python.
+@ops.clear.register(NestedNIW)
+def _clear(lik, k):
+    clear_levels(lik, k)
+
+
+@ops.add.register(NestedNIW)
+def _add(lik, k, i):
+    shift_levels(lik, k, i, 1)
+
+
+@ops.remove.register(NestedNIW)
+def _remove(lik, k, i):
+    shift_levels(lik, k, i, -1)
+
+
+@ops.copy.register(NestedNIW)
+def _copy(lik, to, source):
+    copy_levels(lik, to, source)
+
+
+@ops.pool.register(NestedNIW)
+def _pool(lik, to, one, two, labels):
+    pool_levels(lik, to, one, two, labels)
+
+
+@kernel(inline=True)
+def quadratics(lik, level, k, i):
+    """(x - mean)' S^-1 (x - mean) of row i, of the columns before those of a level and with them"""
+    mean, inv_chol, gap, before = lik.mean[level], lik.inv_chol[level], lik.work[1], 0.0
+    start, stop = lik.ends[level], lik.ends[level + 1]
+    if start > 0:
+        before = squared(lik.X, i, mean, inv_chol, k, gap, 0, start)
+    return before, before + squared(lik.X, i, mean, inv_chol, k, gap, start, stop)
+
+
+@at_least.register(NestedNIW)
+def _at_least(lik, k, i, log_prior, beta, floor):
+    total = 0.0
+    for level in range(lik.n_levels[i]):
+        total += lik.norm_predictive[level, lik.size[level, k]] - lik.log_pivots[level, k]
+    for level in range(lik.n_levels[i]):
+        m = lik.size[level, k]
+        r = lik.prior[0] + m
+        df = lik.prior[1] + m + 1.0 - lik.X.shape[1]
+        before, after = quadratics(lik, level, k, i)
+        scale = r / (r + 1.0)
+        # As `after` is at least `before`, this only makes the total smaller.
+        if level > 0:
+            total += 0.5 * (df + lik.ends[level]) * math.log(1.0 + before * scale)
+        total -= 0.5 * (df + lik.ends[level + 1]) * math.log(1.0 + after * scale)
+        if log_prior + beta * total < floor:
+            return -math.inf
+    return log_prior + beta * total
+
+
+@ops.log_predictive.register(NestedNIW)
+def _log_predictive(lik, k, i):
+    return at_least(lik, k, i, 0.0, 1.0, -math.inf)
+
+
+@ops.log_predictive_without.register(NestedNIW)
+def _log_predictive_without(lik, k, i):
+    # By level as in `GeneralNIW`, with |S'| = |S| (1 - r/(r-1) q) for both blocks of columns.
+    total = 0.0
+    for level in range(lik.n_levels[i]):
+        m = lik.size[level, k]
+        r = lik.prior[0] + m
+        df = lik.prior[1] + m - 1.0 - lik.X.shape[1]
+        before, after = quadratics(lik, level, k, i)
+        total += lik.norm_predictive[level, m - 1] - lik.log_pivots[level, k]
+        if level > 0:
+            rest = max(1.0 - before * r / (r - 1.0), 1e-300)
+            total -= 0.5 * (df + lik.ends[level]) * math.log(rest)
+        rest = max(1.0 - after * r / (r - 1.0), 1e-300)
+        total += 0.5 * (df + lik.ends[level + 1]) * math.log(rest)
+    return total
+
+
+@ops.log_marginal.register(NestedNIW)
+def _log_marginal(lik, k):
+    total = 0.0
+    for level in range(len(lik.size)):
+        m, after = lik.size[level, k], 0.5 * lik.log_det[level, k]
+        df = lik.prior[1] + m - lik.X.shape[1]
+        total += lik.norm_marginal[level, m] - (df + lik.ends[level + 1]) * after
+        total += (df + lik.ends[level]) * (after - lik.log_pivots[level, k])
+    return total

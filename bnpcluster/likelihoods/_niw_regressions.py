@@ -1,0 +1,81 @@
+"""What the levels of `NestedNIW` say of missing entries and new rows, by one regression each.
+
+Each level has an inverse-Wishart law of its own for the covariance of the columns up to its end. Of
+this only the regression of the level's own columns on the earlier ones counts; that of the earlier
+ones among themselves is the affair of the levels before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import bnpcluster._ops as ops
+from bnpcluster._jit import kernel
+from bnpcluster.likelihoods._niw_general import dot
+from bnpcluster.likelihoods._niw_nested import NestedNIW
+
+
+@kernel
+def fill_regressions(lik, k, weights, out):
+    """Add weights[i] times the means of the missing entries of row i in slot k to out.
+
+    The mean of a level's columns is linear in the earlier ones, with coefficients that these say
+    nothing of, so the means of missing ones may stand in their place.
+    """
+    gap = lik.work[0]
+    for i in range(len(lik.X)):
+        if weights[i] == 0.0:
+            continue
+        for level in range(lik.n_levels[i], len(lik.size)):
+            mean, inv_chol, seen = lik.mean[level], lik.inv_chol[level], lik.ends[lik.n_levels[i]]
+            for a in range(lik.ends[level]):
+                x = lik.X[i, a] if a < seen else lik.work[1, a]
+                gap[a] = x - mean[k, a]
+            for a in range(lik.ends[level], lik.ends[level + 1]):
+                # The gap that makes row a of L^-1 times all gaps vanish.
+                gap[a] = -dot(inv_chol, k, a, a, gap) / inv_chol[k, a, a]
+                lik.work[1, a] = mean[k, a] + gap[a]
+                out[i, lik.order[a]] += weights[i] * lik.work[1, a]
+
+
+def sample_nested(bound, k, rng):
+    """One new row from the posterior predictive of slot k, level by level, in internal units."""
+    x = np.zeros(len(bound.order))
+    for level in range(len(bound.size)):
+        mean, root, r, df, start, stop = regression(bound, level, k)
+        y = rng.standard_normal(stop)
+        y[:start] = np.linalg.solve(root[:start, :start], x[:start] - mean[:start])
+        y[start:] *= np.sqrt(((r + 1) / r + (y[:start] ** 2).sum()) / rng.chisquare(df + start))
+        x[start:stop] = mean[start:] + root[start:] @ y
+    return x[np.argsort(bound.order)]
+
+
+@ops.draw_latent.register(NestedNIW)
+def _draw_latent(lik, labels, rng):
+    """The missing entries, with the regressions of every slot drawn from their posterior."""
+    Z = lik.X.copy()
+    for level in range(len(lik.size)):
+        for k in np.unique(labels[lik.n_levels <= level]):
+            rows = np.flatnonzero((labels == k) & (lik.n_levels <= level))
+            mean, root, r, df, start, stop = regression(lik, level, k)
+            # covariance^-1 = (G root^-1)' (G root^-1), where by Bartlett G'G is a Wishart matrix.
+            G = np.tril(rng.standard_normal((stop, stop)), -1)
+            G += np.diag(np.sqrt(rng.chisquare(df + np.arange(stop))))
+            factor = np.linalg.solve(G.T, root.T).T
+            centre = mean + factor @ rng.standard_normal(stop) / np.sqrt(r)
+            z = rng.standard_normal((stop, len(rows)))
+            z[:start] = np.linalg.solve(
+                factor[:start, :start], (Z[rows, :start] - centre[:start]).T
+            )
+            Z[rows, start:stop] = centre[start:] + (factor[start:] @ z).T
+    back = np.argsort(lik.order)
+    return Z[:, back][np.isnan(lik.X[:, back])]
+
+
+def regression(lik, level, k):
+    """Mean and root of S of the columns up to those of a level, r, df, and where its own stand."""
+    start, stop = lik.ends[level], lik.ends[level + 1]
+    m, mean = lik.size[level, k], lik.mean[level, k]
+    root = np.linalg.cholesky(lik.scatter[level, k, :stop, :stop])
+    df = lik.prior[1] + m - len(mean) + 1
+    return mean[:stop], root, lik.prior[0] + m, df, start, stop
