@@ -144,7 +144,13 @@ def test_predictions_are_exact(likelihood, X):
     against_enumeration(likelihood.frozen(X), DirichletProcess(0.8), X[[0, 2, 3, 4, 5, 1]])
 
 
-@pytest.mark.parametrize("sampler", [Gibbs(), SplitMerge()], ids=["gibbs", "split_merge"])
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        pytest.param(Gibbs(), id="gibbs"),
+        pytest.param(SplitMerge(), id="split_merge", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize(("likelihood", "X"), LAWS[1:])
 def test_samplers_leave_the_exact_posterior_invariant(sampler, likelihood, X):
     X = holed(X)[[0, 2, 3, 4, 1]]

@@ -35,12 +35,13 @@ def test_samples_follow_the_tables(prior):
 
 
 @pytest.mark.parametrize("prior", SAMPLED)
-def test_update_keeps_the_joint_law(prior):
+@pytest.mark.parametrize("n_pairs", [1500, pytest.param(6000, marks=pytest.mark.slow)])
+def test_update_keeps_the_joint_law(prior, n_pairs):
     """Draw parameters and a partition from the prior, update: their joint law is as before."""
     rng = np.random.default_rng(4)
     before, after = [], []
     for pairs in (before, after):
-        for _ in range(6000):
+        for _ in range(n_pairs):
             at = prior.at(**prior.draw(rng))
             labels = at.sample(8, rng)
             sizes = np.bincount(labels)
