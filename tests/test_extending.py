@@ -26,20 +26,21 @@ def waiting(monkeypatch):
     sys.modules.pop("new_likelihood")
 
 
-def test_it_is_short():
+def test_it_has_forty_lines():
+    """Beside imports, docstrings and empty lines."""
     lines = (EXAMPLES / "new_likelihood.py").read_text().splitlines()
     code = [line for line in lines if line.strip() and not line.strip().startswith(('"""', "#"))]
-    assert len([line for line in code if not line.startswith(("import", "from"))]) < 50
+    assert len([line for line in code if not line.startswith(("import", "from"))]) == 40
 
 
 def test_its_marginal_is_the_integral_over_the_rate(waiting):
-    bound = waiting(a=2.0, b=0.5).bind(TIMES[:, :1], 4)
+    bound = waiting(a=2.0, b=0.5).bind(TIMES, 4)
     ops.clear(bound, 0)
     for i in range(3):
         ops.add(bound, 0, i)
 
     def integrand(rate):
-        return expon.pdf(TIMES[:3, 0], scale=1 / rate).prod() * gamma.pdf(rate, 2.0, scale=2.0)
+        return expon.pdf(TIMES[:3], scale=1 / rate).prod() * gamma.pdf(rate, 2.0, scale=2.0)
 
     exact, _ = quad(integrand, 0, np.inf)
     assert ops.log_marginal(bound, 0) == pytest.approx(np.log(exact), rel=1e-8)
