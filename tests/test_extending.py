@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import expon, gamma
+from scipy.stats import expon, gamma, kstest, lomax
 
 from bnpcluster import DPMixture
 from bnpcluster import _ops as ops
@@ -51,6 +51,15 @@ def test_it_keeps_the_contract_and_every_kind_of_sampler_is_right_on_it(waiting)
     for sampler in (Gibbs(), SplitMerge()):
         check_sampler(sampler, waiting(), DirichletProcess(1.0), TIMES[:4], n_replicates=2000)
     check_particles(UrnSMC(n_particles=8), waiting(), DirichletProcess(1.0), TIMES[:4])
+
+
+def test_its_samples_follow_the_predictive(waiting):
+    likelihood = waiting(a=2.0, b=0.5)
+    bound = likelihood.bind(TIMES, 4)
+    bound.sums[0] = 6.0, 4.0
+    draws = [likelihood.sample(bound, 0, np.random.default_rng(seed)) for seed in range(2000)]
+    for column in np.transpose(draws):
+        assert kstest(column, lomax(8.0, scale=4.5).cdf).pvalue > 1e-4
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
