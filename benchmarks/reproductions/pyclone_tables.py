@@ -75,7 +75,7 @@ def pairtree(folder: Path, name: str) -> Known:
     return Known(table, "cluster", "binomial", 2 * n_clusters, 10 if len(table) < 5000 else 2)
 
 
-def ours(known: Known, seconds: float) -> pd.DataFrame:
+def ours(known: Known, seconds: float | None) -> pd.DataFrame:
     """Our result in the columns of PyClone-VI's."""
     law = PyClone(density=known.density, n_grid=N_GRID)
     model = DPMixture(
@@ -135,7 +135,7 @@ def main():
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--pyclone-vi", type=Path)
     parser.add_argument("--only", default="", help="text in the name of a table")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of sampling, at most")
+    parser.add_argument("--seconds", type=float, help="of sampling, at most; no limit by default")
     arguments = parser.parse_args()
     sources: dict[str, Any] = {"synthetic": synthetic, "mixing": mixing}
     sources["tracerx"] = tracerx
