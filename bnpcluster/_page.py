@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bnpcluster
+from bnpcluster._advice import as_options
 from bnpcluster._sampling import Sampled
 from bnpcluster._tables import Rows
 
@@ -39,7 +40,8 @@ def page(model: Sampled, own: NDArray[np.float64], rows: Rows, facts: dict[str, 
         f"<tr><th>{html.escape(name)}</th><td style='text-align:left'>{html.escape(text)}</td></tr>"
         for name, text in facts.items()
     )
-    report = model.report()._repr_html_()  # before the columns have names, which predict asks for
+    # Before the columns have names, which predict would ask for.
+    report = as_options(model.report()._repr_html_())
     return (
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         f"<title>bnpcluster report</title><style>{STYLE}</style></head><body>"

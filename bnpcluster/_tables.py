@@ -104,7 +104,7 @@ def read_table(path: Path) -> Table:
     if ending in PARQUET:
         return _read_parquet(path)
     raise ValueError(
-        f"Cannot tell what {path.name} is: its name must end in {', '.join(TEXT + PARQUET)}."
+        f"Cannot tell what {path} is: its name must end in {', '.join(TEXT + PARQUET)}."
     )
 
 
@@ -196,13 +196,24 @@ def as_numbers(name: str, cells: list[Any]) -> NDArray[np.float64]:
             values[i] = float(cell)
         except (TypeError, ValueError):
             if not is_missing(cell):
-                raise ValueError(
-                    f"Column {name!r} holds text ({str(cell)!r} in row {i + 1}): choose columns of "
-                    "numbers with --columns, use it as --id-column, or code it by --likelihood "
-                    "categorical."
-                ) from None
+                raise ValueError(_no_number(name, str(cell), i + 1)) from None
             values[i] = np.nan
     return values
+
+
+def _no_number(name: str, cell: str, row: int) -> str:
+    """A sentence about a cell that is no number."""
+    if _is_number(cell.replace(",", ".", 1)):
+        return (
+            f"Column {name!r} has a comma in its numbers ({cell!r} in row {row}): write them with "
+            "a point."
+        )
+    remedy = "choose columns of numbers with --columns, use it as --id-column, or code it"
+    if cell.strip().lower() in ("true", "false", "yes", "no"):
+        remedy = "write 1 and 0, or code it"
+    return (
+        f"Column {name!r} holds text ({cell!r} in row {row}): {remedy} by --likelihood categorical."
+    )
 
 
 def as_codes(cells: list[Any]) -> tuple[NDArray[np.float64], list[str]]:

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import bnpcluster
 from bnpcluster import _results, _tables
+from bnpcluster._advice import as_options, with_names
 from bnpcluster._mixture import Mixture
 from bnpcluster.likelihoods import LIKELIHOODS, PyClone
 from bnpcluster.likelihoods._mutations import COLUMNS, places
@@ -44,6 +45,7 @@ MODELS: dict[str, type[Mixture]] = {
     "mfm": MFMMixture,
     "finite": FiniteDirichletMixture,
 }
+OF_NUMBERS = [name for name in LIKELIHOODS if name not in ("columns", "pyclone")]
 PRIOR_PARAMETERS = {
     "alpha": "concentration (dp, py)",
     "discount": "discount (py)",
@@ -127,7 +129,7 @@ def parser() -> Parser:
         "--columns", default=None, metavar="A,B,...", help="columns to cluster by; all by default"
     )
     group.add_argument(
-        "--likelihood", metavar="NAME", help=f"{', '.join(LIKELIHOODS)}; niw by default"
+        "--likelihood", metavar="NAME", help=f"{', '.join(OF_NUMBERS)}; niw by default"
     )
     command = _add_command(commands, "pyclone", "cluster mutations by their prevalence", pyclone)
     group = command.add_argument_group("reads")
@@ -226,11 +228,16 @@ def fit(options: argparse.Namespace) -> int:
     """Cluster the rows of a table."""
     model = build(options)
     chosen = [name.strip() for name in options.columns.split(",")] if options.columns else []
+    if model.likelihood == "pyclone":
+        raise ValueError("mutations have a command of their own, bnpcluster pyclone.")
     coded = model.likelihood == "categorical"
     table = _tables.read_table(options.table)
     rows = _tables.chosen_rows(table, options.table.name, options.id_column, chosen, coded)
     _results.prepare(options.out, _results.FILES, options.force)
-    doubtful = _fitted(model, np.column_stack(list(rows.columns.values())))
+    try:
+        doubtful = _fitted(model, np.column_stack(list(rows.columns.values())))
+    except ValueError as error:
+        raise ValueError(with_names(str(error), list(rows.columns))) from error
     _written(options, model, rows)
     return _status(model, doubtful)
 
@@ -262,7 +269,7 @@ def _fitted(model: Mixture, X: Any) -> bool:
         warnings.simplefilter("default")
         model.fit(X)
     for sentence in dict.fromkeys(str(warning.message) for warning in caught):
-        say(sentence)
+        say(as_options(sentence))
     return any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
 
 
@@ -278,7 +285,7 @@ def _written(options: argparse.Namespace, model: Mixture, rows: _tables.Rows, *m
     facts = {"table": options.table.name, "seed": str(model.random_state)}
     _results.write(options.out, model, rows, facts)
     if not options.quiet:
-        print(model.report())
+        print(as_options(str(model.report())))
         names = ", ".join([*_results.FILES, *more])
         print(f"\nSeed {model.random_state}. In {options.out}: {names}")
 

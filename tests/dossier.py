@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 VARIABLE = "BNPCLUSTER_DOSSIER"  # how runs of pytest that tests begin know the file
 P_VALUE, IMBALANCE = "p-value", "largest imbalance"
-ERRORS, GAP = "standard errors", "largest gap"
+ERRORS, GAP, LOG_GAP = "standard errors", "largest gap", "largest gap of logarithms"
 EXPLAINED = {
     P_VALUE: "p-value of a chi-square test over all partitions, after one step from exact draws "
     "(of a second run, four times as long, where the first one fell below 0.001); the least of "
@@ -27,6 +27,8 @@ EXPLAINED = {
     ERRORS: "distance of the mean evidence, and of the mean weight of every common partition, from "
     "the enumerated ones, in standard errors, the largest",
     GAP: "largest error of a probability",
+    LOG_GAP: "largest error of a log density, relative where it is large, against a formula "
+    "written out",
 }
 HEAD = """# Dossier
 
@@ -39,9 +41,9 @@ tell; all cases passed, or there would be no page.
 _noted: list[dict] = []
 
 
-def note(measure: str, value: float, size: str) -> None:
-    """Keep what the running test measured, and on how much."""
-    _noted.append({"measure": measure, "value": float(value), "size": size})
+def note(measure: str, value: float, size: str, of: str = "") -> None:
+    """Keep what the running test measured, on how much, and of what but its parameters."""
+    _noted.append({"measure": measure, "value": float(value), "size": size, "of": of})
 
 
 class Dossier:
@@ -66,8 +68,8 @@ class Dossier:
             return
         with self.file.open("a") as file:
             for line in properties.get("noted", []):
-                line = {"test": report.nodeid, "of": properties["of"], **line}
-                file.write(json.dumps(line) + "\n")
+                named = ", ".join(filter(None, [line["of"], properties["of"]]))
+                file.write(json.dumps({"test": report.nodeid, **line, "of": named}) + "\n")
 
 
 def is_component(parameter):

@@ -27,6 +27,7 @@ RANKS = [
         "_checkpoint",
         "_progress",
         "_docs",
+        "_advice",
         "_tables",
         "testing",
         "_smc_diagnostics",

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from bnpcluster import DPMixture, PitmanYorMixture, _sampling, cli
+from bnpcluster._advice import as_options
 from bnpcluster._progress import Progress
 from bnpcluster._results import FILES, membership
 from bnpcluster._tables import read_table
@@ -124,7 +125,30 @@ def test_disagreement_is_an_exit_status_and_a_sentence(table, capsys):
     assert out == ""  # quiet: no summary, and no progress
     assert len(err.splitlines()) == 1
     assert "effective draws" in err
+    assert re.search(r"\d+ more --draws should be enough", err)
+    assert "more --draws should be enough" in (folder / "report.html").read_text()
     assert all((folder / name).exists() for name in FILES)
+
+
+@pytest.mark.parametrize(
+    ("advice", "options"),
+    [
+        (
+            "run longer with continue_fit(n_draws), or",
+            "run longer with more --draws and --warmup, or",
+        ),
+        ("or try sampler='pgsm'.", "or try --sampler pgsm."),
+        ("or try sampler=&#x27;pgsm&#x27;.", "or try --sampler pgsm."),
+        ("raise n_particles, or", "raise --particles, or"),
+        (
+            "raise max_time, lower n_warmup, or call continue_fit.",
+            "raise --max-time, lower --warmup, or use --checkpoint.",
+        ),
+        ("compare it with others, n_chains=4.", "compare it with others, --chains 4."),
+    ],
+)
+def test_advice_is_given_in_options(advice, options):
+    assert as_options(advice) == options
 
 
 def test_chains_that_ended_in_warm_up_are_too_short(table, capsys):
@@ -278,11 +302,14 @@ def test_the_module_runs_and_leaves_with_the_status(tmp_path):
         ("a,,b\n1,2,3\n", "Column 2 of table.csv has no name"),
         ("a,b\n1,2\n3\n", "Line 3 of table.csv has 1 cells"),
         ("a,b\n1,red\n2,blue\n", "Column 'b' holds text .'red' in row 1."),
-        ("a,b\n1,NA\n2,\n3,nan\n", "no observed entry"),
+        ("a,b\n1,NA\n2,\n3,nan\n", "Column 'b' has no observed entry"),
+        ("a;b\n1;0,5\n2;0,7\n", "Column 'b' has a comma in its numbers .'0,5' in row 1."),
+        ("a,b\n1,True\n2,False\n", "write 1 and 0, or code it by --likelihood categorical"),
+        ("a,b\n3,1\n3,1\n3,1\n", "All rows are equal to rounding .columns 'a', 'b'."),
         ("a,b\n1,2\n2,inf\n3,1\n", "infinity"),
         ("a,b\n1,2\n", "1 sample|1 row"),
         ("a,b\n", "0 sample|no row"),
-        ("a,b\n1,1\n2,1\n4,1\n", "Constant column"),
+        ("a,b\n1,1\n2,1\n4,1\n", "Constant column .column 'b'."),
         ('a,b\n"1,2\n', "not a table of text"),
     ],
 )
@@ -309,6 +336,8 @@ def test_files_that_are_no_tables(tmp_path, capsys):
     ("options", "message"),
     [
         (["--sampler", "gibs"], "Did you mean 'gibbs'"),
+        (["--likelihood", "pyclone"], "a command of their own, bnpcluster pyclone"),
+        (["--likelihood", "poisson"], "in column 'height': leave the column out"),
         (["--likelihood", "gauss"], "Unknown likelihood 'gauss'"),
         (["--prior", "dirichlet"], "Unknown prior 'dirichlet'. Available: dp, py"),
         (["--discount", "0.5"], "--discount is no parameter of dp"),
@@ -434,7 +463,8 @@ def test_bad_reads(reads, capsys):
     frame = pd.read_csv(reads, sep="\t")
     for column, value, message in [
         ("ref_counts", "many", "Column 'ref_counts' holds text ('many' in row 1)"),
-        ("major_cn", 0, "major_cn of at least 1"),
+        ("major_cn", 0, "major_cn of at least 1 (leave out what was deleted); mutation 'm0' in "),
+        ("ref_counts", "NA", "The column 'ref_counts' of the table holds no number"),
         ("normal_cn", None, "lacks the column 'normal_cn'"),
         ("sample_id", "a", "several rows for mutation"),
     ]:

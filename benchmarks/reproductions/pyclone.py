@@ -3,6 +3,7 @@
 `python -m benchmarks.reproductions.pyclone [--budget 4] [--restarts 10] [--output DIR]` runs Gibbs,
 SAMS and PGSM, pure and mixed, against the CPU clock, from one cluster, and prints a table in
 Markdown; the figure needs matplotlib. Traces are kept in the file `--traces` as they are made.
+`--iterations 1000` runs particle Gibbs for that many iterations instead, and prints the seconds.
 """
 
 import argparse
@@ -12,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import v_measure_score
 
 from benchmarks.reproductions.pgsm import pgsm
 from benchmarks.reproductions.pgsm_chains import Data, Trace, part, trace
 from benchmarks.reproductions.pgsm_report import curves, last, span
+from bnpcluster._state import State
+from bnpcluster.chains import BOUNDARY
 from bnpcluster.likelihoods import PyClone
-from bnpcluster.samplers import SAMS, Gibbs, SplitMerge
+from bnpcluster.priors import DirichletProcess
+from bnpcluster.samplers import PGSM, SAMS, Gibbs, SplitMerge
 
 HERE = Path(__file__).resolve().parents[2]
 METHODS: dict[str, Any] = {
@@ -27,6 +32,11 @@ METHODS: dict[str, Any] = {
     "PGSM, pure": pgsm(),
     "PGSM, mixed": pgsm(n_gibbs=1),
     "SplitMerge": SplitMerge(),
+}
+TIMED = {
+    "the paper's settings": pgsm(n_gibbs=1),
+    "PGSM(n_moves=1)": PGSM(n_moves=1),
+    "PGSM()": PGSM(),
 }
 COPIES = [(1, 1), (2, 1), (2, 0), (1, 0)]  # major and minor, with the shares below
 SHARES = [0.6, 0.2, 0.1, 0.1]
@@ -124,13 +134,43 @@ def draw(traces: dict[str, list[Trace]], path: Path) -> None:
     figure.savefig(path, dpi=80)
 
 
+def time_iterations(iterations: int) -> None:
+    """A chain of particle Gibbs from one cluster to the end, per depth and setting; one process."""
+    print("| depth | sampler | CPU s | wall s | clusters | V-measure |\n|---|---|---|---|---|---|")
+    for depth in (DEPTH, 100):
+        X, truth = simulated(10_000, 10, depth, 0)
+        bound = PyClone().bind(X)
+        for name, sampler in TIMED.items():
+            walk(State(bound, DirichletProcess(), np.zeros(len(X), int)), sampler, 1)  # compiles
+            state = State(bound, DirichletProcess(), np.zeros(len(X), int))
+            cpu, wall = time.process_time(), time.perf_counter()
+            walk(state, sampler, iterations)
+            cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+            cells = f"{state.n_blocks} | {v_measure_score(truth, state.labels):.3f}"
+            print(f"| {depth} | {name} | {cpu:.1f} | {wall:.1f} | {cells} |", flush=True)
+
+
+def walk(state: State, sampler: Any, iterations: int) -> None:
+    """What a fit does: the first half adapts, alpha is sampled, statistics are made anew."""
+    rng = np.random.default_rng(0)
+    for number in range(1, iterations + 1):
+        state.adapting = number <= iterations // 2
+        sampler.step(state, rng)
+        state.set_prior(state.prior.update(state.sizes, len(state.labels), rng))
+        if number % BOUNDARY == 0:
+            state.rebuild()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--budget", type=float, default=4.0, help="CPU seconds of a run")
     parser.add_argument("--restarts", type=int, default=10)
     parser.add_argument("--traces", type=Path, default=Path("pyclone_traces.pickle"))
     parser.add_argument("--output", type=Path, default=HERE / "doc")
+    parser.add_argument("--iterations", type=int, help="time particle Gibbs, and nothing else")
     arguments = parser.parse_args()
+    if arguments.iterations:
+        return time_iterations(arguments.iterations)
     begin = time.process_time()
     traces = gather(arguments)
     print_table(traces)

@@ -1,8 +1,9 @@
 """Mutations whose clusters are known: V-measure and prevalence error, beside PyClone-VI's.
 
 `python -m benchmarks.reproductions.pyclone_tables --data DIR [--pyclone-vi SOURCE] [--only NAME]`
-prints a line in Markdown per table and program. DIR holds the folders pyclone_vi, pyclone_mixing
-and pairtree_sims; SOURCE is a checkout of PyClone-VI, run as it is, where one is given.
+prints a line in Markdown per table and program, and how far the two programs agree. DIR holds the
+folders pyclone_vi, pyclone_mixing and pairtree_sims; SOURCE is a checkout of PyClone-VI, run as it
+is, where one is given.
 """
 
 import argparse
@@ -25,8 +26,15 @@ from bnpcluster.likelihoods import PyClone
 from bnpcluster.pyclone import prevalences
 
 COPIES = {"normal_cn": 2, "major_cn": 1, "minor_cn": 1}
-SIMULATED = ["K3_S1_T200_M300", "K10_S3_T200_M100", "K10_S10_T50_M1000", "K30_S10_T200_M600"]
+SIMULATED = [
+    "K3_S1_T200_M300",
+    "K10_S3_T200_M100",
+    "K10_S10_T50_M1000",
+    "K30_S10_T200_M600",
+    "K100_S30_T200_M1000",
+]
 KEYS = ["mutation_id", "sample_id"]
+FOUND = ["cluster_id", "cellular_prevalence"]
 N_GRID = 101
 
 
@@ -34,7 +42,7 @@ class Known(NamedTuple):
     """A table with its true clusters, and prevalences where they are known or follow from them."""
 
     table: pd.DataFrame
-    cluster: str
+    cluster: str  # the column that says so; none where nothing is known
     density: str
     most_clusters: int  # what PyClone-VI is given
     restarts: int
@@ -51,6 +59,12 @@ def mixing(folder: Path) -> Known:
     return Known(table, "variant_cases", "beta_binomial", 20, 10)
 
 
+def tracerx(folder: Path) -> Known:
+    """Three regions of a lung tumour, at the settings of PyClone-VI's introduction."""
+    table = pd.read_csv(folder / "pyclone_vi/tracerx_cruk0001.csv.gz")
+    return Known(table, "", "beta_binomial", 40, 10)
+
+
 def pairtree(folder: Path, name: str) -> Known:
     """Simulated diploid tumours; the prevalence of a true cluster is that of all its reads."""
     table = pd.read_csv(folder / f"pairtree_sims/sim_{name}_run1.csv.gz").assign(**COPIES)
@@ -61,7 +75,7 @@ def pairtree(folder: Path, name: str) -> Known:
     return Known(table, "cluster", "binomial", 2 * n_clusters, 10 if len(table) < 5000 else 2)
 
 
-def ours(known: Known, seconds: float) -> pd.DataFrame:
+def ours(known: Known, seconds: float | None) -> pd.DataFrame:
     """Our result in the columns of PyClone-VI's."""
     law = PyClone(density=known.density, n_grid=N_GRID)
     model = DPMixture(
@@ -95,16 +109,25 @@ def theirs(known: Known, source: Path) -> pd.DataFrame:
 
 def line(name: str, program: str, known: Known, found: pd.DataFrame, seconds: float) -> str:
     """One line of the table."""
-    both = known.table[[*KEYS, known.cluster, *known.table.columns.intersection(["ccf"])]].merge(
-        found[[*KEYS, "cluster_id", "cellular_prevalence"]], on=KEYS
-    )
+    truth = known.table.columns.intersection([known.cluster, "ccf"])
+    both = known.table[[*KEYS, *truth]].merge(found[[*KEYS, *FOUND]], on=KEYS)
     once = both.drop_duplicates("mutation_id")
-    agreement = v_measure_score(once[known.cluster], once["cluster_id"])
-    error = "unknown"
+    agreement = error = "unknown"
+    if known.cluster:
+        agreement = f"{v_measure_score(once[known.cluster], once['cluster_id']):.3f}"
     if "ccf" in both:
         error = f"{np.mean(np.abs(both['ccf'] - both['cellular_prevalence'])):.4f}"
-    cells = [name, program, f"{agreement:.3f}", f"{once['cluster_id'].nunique()}", error]
+    cells = [name, program, agreement, f"{once['cluster_id'].nunique()}", error]
     return "| " + " | ".join([*cells, f"{seconds:.1f}", f"{len(once)}"]) + " |"
+
+
+def between(one: pd.DataFrame, two: pd.DataFrame) -> str:
+    """How far two programs agree on the mutations that both have."""
+    both = one[[*KEYS, *FOUND]].merge(two[[*KEYS, *FOUND]], on=KEYS)
+    once = both.drop_duplicates("mutation_id")
+    agreement = v_measure_score(once["cluster_id_x"], once["cluster_id_y"])
+    gap = np.mean(np.abs(both["cellular_prevalence_x"] - both["cellular_prevalence_y"]))
+    return f"V-measure {agreement:.3f}, mean difference of prevalences {gap:.4f}"
 
 
 def main():
@@ -112,9 +135,10 @@ def main():
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--pyclone-vi", type=Path)
     parser.add_argument("--only", default="", help="text in the name of a table")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of sampling, at most")
+    parser.add_argument("--seconds", type=float, help="of sampling, at most; no limit by default")
     arguments = parser.parse_args()
     sources: dict[str, Any] = {"synthetic": synthetic, "mixing": mixing}
+    sources["tracerx"] = tracerx
     sources |= {name: lambda folder, name=name: pairtree(folder, name) for name in SIMULATED}
     print("| table | program | V-measure | clusters | prevalence error | CPU seconds | mutations |")
     print("|---|---|---|---|---|---|---|")
@@ -125,11 +149,14 @@ def main():
         programs: dict[str, Any] = {"bnpcluster": lambda k: ours(k, arguments.seconds)}
         if arguments.pyclone_vi:
             programs["PyClone-VI"] = lambda k: theirs(k, arguments.pyclone_vi)
+        results = []
         for program, run in programs.items():
             begin = time.process_time()
-            found = run(known)
+            results.append(run(known))
             seconds = time.process_time() - begin
-            print(line(name, program, known, found, seconds), flush=True)
+            print(line(name, program, known, results[-1], seconds), flush=True)
+        if len(results) == 2:
+            print(f"{name}, the two programs: {between(*results)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,13 +61,17 @@ def wide(table: Any, error_rate: float) -> Any:
     out = np.full((len(at.samples), len(COLUMNS), len(at.mutations)), np.nan)
     for c, name in enumerate(COLUMNS):
         out[at.sample, c, at.mutation] = _column(table, name)
+    check(out.transpose(2, 0, 1), at.mutations.tolist(), at.samples.tolist())
     names = [f"{sample} {name}" for sample in at.samples for name in COLUMNS]
     return type(table)(dict(zip(names, out.reshape(len(names), -1), strict=True)))
 
 
 def _column(table: Any, name: str) -> np.ndarray:
     if name in table.columns:
-        return np.asarray(table[name], float)
+        values = np.asarray(table[name], float)
+        if np.isnan(values).all():
+            raise ValueError(f"The column {name!r} of the table holds no number.")
+        return values
     if name == "tumour_content":
         return np.ones(len(table))  # as PyClone-VI has it
     raise ValueError(f"The table lacks the column {name!r}.")
@@ -80,6 +85,12 @@ def checked(X: np.ndarray) -> np.ndarray:
             f"six of these for each sample side by side; got {X.shape[1]} columns."
         )
     reads = X.reshape(len(X), -1, len(COLUMNS))
+    check(reads, range(len(X)), range(reads.shape[1]))
+    return reads
+
+
+def check(reads: np.ndarray, mutations: Sequence, samples: Sequence) -> None:
+    """Raise one sentence, with the names of mutation and sample, if there are no such reads."""
     normal, major, minor, content = np.moveaxis(reads[..., 2:], 2, 0)
     holes = np.isnan(reads)
     whole = (reads[..., :5] >= 0) & (reads[..., :5] == np.floor(reads[..., :5]))
@@ -97,5 +108,7 @@ def checked(X: np.ndarray) -> np.ndarray:
             found = ", ".join(
                 f"{name} {value:g}" for name, value in zip(COLUMNS, reads[i, s], strict=True)
             )
-            raise ValueError(f"PyClone needs {needs}; mutation {i} in sample {s} has {found}.")
-    return reads
+            raise ValueError(
+                f"PyClone needs {needs}; mutation {mutations[i]!r} in sample {samples[s]!r} has "
+                f"{found}."
+            )

@@ -15,6 +15,7 @@ from bnpcluster.likelihoods import (
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge
 from bnpcluster.testing import check_likelihood, check_sampler
+from tests.dossier import P_VALUE, note
 from tests.likelihoods.discrete import assert_emptied_is_cleared, assert_weights
 from tests.test_prediction import against_enumeration
 
@@ -155,7 +156,8 @@ def test_predictions_are_exact(likelihood, X):
 def test_samplers_leave_the_exact_posterior_invariant(sampler, likelihood, X):
     X = holed(X)[[0, 2, 3, 4, 1]]
     size = 10_000 if JITTED else 300
-    check_sampler(sampler, likelihood, DirichletProcess(1.0), X, n_replicates=size)
+    p = check_sampler(sampler, likelihood, DirichletProcess(1.0), X, n_replicates=size)
+    note(P_VALUE, p, f"{size:,} starts")
 
 
 @pytest.mark.parametrize(("likelihood", "X"), [LAWS[1], *LAWS[2:4]])

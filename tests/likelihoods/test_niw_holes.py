@@ -15,6 +15,7 @@ from bnpcluster.prediction import Fitted, predict, urn_weights
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge
 from bnpcluster.testing import check_likelihood, chi_square, log_eppf
+from tests.dossier import P_VALUE, note
 from tests.likelihoods.holed_niw import (
     KAPPA,
     MEAN,
@@ -101,6 +102,7 @@ def test_an_iteration_leaves_the_exact_posterior_invariant(sampler, X):
         p += [chi_square(inside[h], attempt * size * edges[h][1]) for h in range(len(edges))]
         p_values.append(min(p) * len(p))
         if p_values[-1] > 1e-3:
+            note(P_VALUE, min(p_values[-1], 1.0), f"{size:,} starts", repr(LAW))
             return
     raise AssertionError(f"p-values {p_values}")
 

@@ -133,4 +133,29 @@ COMMAND_LINE = [
         "return len(self._columns)",
         MUTATIONS,
     ),
+    Mutant(
+        "cli.py",
+        "columns are called by numbers",
+        "with_names(str(error), list(rows.columns))",
+        "str(error)",
+        TABLES,
+    ),
+    Mutant(
+        "cli.py", "advice is in Python", "say(as_options(sentence))", "say(sentence)", DISAGREES
+    ),
+    Mutant(
+        "_page.py",
+        "the page advises in Python",
+        "as_options(model.report()._repr_html_())",
+        "model.report()._repr_html_()",
+        DISAGREES,
+    ),
+    Mutant("_tables.py", "a comma makes text", 'cell.replace(",", ".", 1)', "cell", TABLES),
+    Mutant(
+        "likelihoods/_mutations.py",
+        "mutations are called by numbers",
+        "check(out.transpose(2, 0, 1), at.mutations.tolist(), at.samples.tolist())",
+        "pass",
+        f"{CLI}test_bad_reads",
+    ),
 ]
