@@ -19,7 +19,7 @@ from bnpcluster.samplers import SAMS, JainNeal, SplitMerge
 from bnpcluster.samplers._anchors import draw_anchors, member
 from bnpcluster.samplers._informed import LAWS
 from bnpcluster.samplers._launches import LAUNCHES, ROUNDS, launch, two_means
-from bnpcluster.samplers._moves import IDLE, MOST_MOVES, PASSES, UNTUNED
+from bnpcluster.samplers._moves import COLUMNS, IDLE, MOST_MOVES, PASSES, UNTUNED
 from bnpcluster.samplers._orders import DECISIVE, RANDOM, arrange, heap_sort
 from bnpcluster.samplers._pairs import new_work
 from bnpcluster.testing import check_sampler
@@ -413,9 +413,15 @@ def test_as_many_moves_as_cost_one_sweep():
         sampler._learn(state, 9000.0, 10)
     assert state.tuning["cost"] == pytest.approx(IDLE + PASSES * 900.0)
     assert state.tuning["moves"] == sampler._how_many(state) == 1
-    many = SimpleNamespace(adapting=True, tuning={}, n_items=10**6)
+    many = SimpleNamespace(adapting=True, tuning={}, n_items=10**6, problem=state.problem)
     sampler._learn(many, 0.0, 10)
     assert sampler._how_many(many) == MOST_MOVES
+    wide = NormalInverseWishart().bind(np.random.default_rng(0).normal(size=(9, 2 * COLUMNS)))
+    wide = SimpleNamespace(
+        adapting=True, tuning={}, n_items=90, problem=SimpleNamespace(likelihood=wide)
+    )
+    sampler._learn(wide, 400.0, 10)
+    assert wide.tuning["cost"] == pytest.approx(IDLE + (PASSES + 2) * 40.0)
     given = SplitMerge(n_moves=3)
     assert given._how_many(state) == 3
     before = state.tuning.copy()
