@@ -41,7 +41,9 @@ class Gibbs(Sampler):
         return {"sweeps": 1}
 
 
-SURER = 6.0  # nats by which the search for an item's slot widens when it has not decided
+# Nats by which the list of an item's slots is longer than its uniform asks for, so that it seldom
+# has to be made anew, and by which it then widens.
+AHEAD, SURER = 1.0, 5.0
 
 
 @kernel(inline=True)
@@ -99,15 +101,12 @@ def choose(problem, partition, i, u):
     own = partition.labels[i]
     kept = seen_by(problem, partition, own)
     n_slots = partition.n_blocks[0] + 1
-    slack, c = math.log(n_slots * u / (1.0 - u)), -1
-    count = log_weights(problem.likelihood, i, own, problem.beta, slack, partition)
-    if count <= 1:
-        c = 0
+    slack, c = math.log(n_slots * u / (1.0 - u)) + AHEAD, -1
     while c < 0:
-        slack = NEGLIGIBLE if slack > SURER else max(slack, 0.0) + SURER
         count = log_weights(problem.likelihood, i, own, problem.beta, slack, partition)
         left_out = n_slots * math.exp(-slack) if slack < NEGLIGIBLE else 0.0
-        c = pick(partition.weights, count, u, left_out)
+        c = pick(partition.weights, count, u, left_out) if count > 1 else 0
+        slack = NEGLIGIBLE if slack > SURER else max(slack, 0.0) + SURER
     if own >= 0:
         partition.log_prior[own] = kept
     k = partition.slots[c]

@@ -52,8 +52,8 @@ MOVES = [
     Mutant(
         "samplers/gibbs.py",
         "a list that lacks slots is taken for the whole",
-        "if count <= 1:",
-        "if count >= 1:",
+        "if count > 1 else 0",
+        "if count < 1 else 0",
         f"{LAZY}[0.0-bare]",
     ),
     Mutant(
@@ -87,8 +87,8 @@ MOVES = [
     Mutant(
         "samplers/gibbs.py",
         "a new block is weighed as if the item's own stayed",
-        "others = n_blocks - 1 if alone else n_blocks",
-        "others = n_blocks",
+        "others -= int(m == 1)",
+        "others -= 0",
         f"{LAW}[finite-tempered-bare]",
     ),
     Mutant(
@@ -101,8 +101,8 @@ MOVES = [
     Mutant(
         "samplers/gibbs.py",
         "an item alone is offered its emptied block and a new one",
-        "alone = own >= 0 and partition.sizes[own] == 1",
-        "alone = False",
+        "log_prior[own] = -math.inf if m == 1 else",
+        "log_prior[own] = -math.inf if m == 0 else",
         f"{LAW}[dp-bare]",
     ),
     Mutant(
