@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import bnpcluster
+from tests.mutants.__main__ import MUTANTS
 
 PACKAGE = Path(bnpcluster.__file__).parent
 # Each module may import those of lower rank; priors, likelihoods and samplers not one another.
@@ -91,3 +92,9 @@ def test_numba_is_configured_in_one_place():
         if room(path) != "_jit":
             assert "import numba" not in path.read_text(), path
             assert "from numba" not in path.read_text(), path
+
+
+def test_mutants_are_of_the_code_as_it_is():
+    """A mutant whose text is gone would show nothing, however often it is run."""
+    stale = [m for m in MUTANTS if (PACKAGE / m.file).read_text().count(m.old) != 1]
+    assert not stale

@@ -23,7 +23,7 @@ from bnpcluster import (
 )
 from bnpcluster._jit import DISABLED, KERNELS
 from bnpcluster._state import State
-from bnpcluster.chains import Chain, Schedule, Stop, run
+from bnpcluster.chains import BOUNDARY, Chain, Schedule, Stop, _ends, run
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge
@@ -158,6 +158,14 @@ def test_rounds_change_no_bit(blobs):
         assert end.prior.values["alpha"] == end.traces[-1]["alpha"]
         ends.append((np.array(end.draws).tolist(), end.traces, end.iteration))
     assert ends[0] == ends[1] == ends[2]
+
+
+@pytest.mark.parametrize("length", [None, 1, 60, 170])
+@pytest.mark.parametrize("start", [0, 70])
+def test_rounds_end_at_boundaries(start, length):
+    ends = list(_ends(start, 430, length))
+    assert ends[-1] == 430
+    assert all(end % BOUNDARY == 0 for end in ends[:-1])
 
 
 @pytest.mark.parametrize("n_blocks", [256, 257])

@@ -70,8 +70,8 @@ DENSITIES = [
     Mutant(
         BLOCKS,
         "columns have a mean without degrees of freedom",
-        "np.where(self.df[:, None] > 1, self.mean[:, V",
-        "np.where(self.df[:, None] > 0, self.mean[:, V",
+        "np.where(self.df > 1, self.mean, np.nan)[:, V",
+        "np.where(self.df > 0, self.mean, np.nan)[:, V",
         NO_MEAN,
     ),
     Mutant(
@@ -98,8 +98,8 @@ DENSITIES = [
     Mutant(
         BLOCKS,
         "columns of a row share their spread",
-        "rng.chisquare(own.df[:, None], mean.shape)",
-        "rng.chisquare(own.df)[:, None]",
+        "(r * rng.chisquare(df))\n        return mean + root",
+        "(r * rng.chisquare(df[:, :1]))\n        return mean + root",
         SPREAD,
     ),
     Mutant(
@@ -119,8 +119,8 @@ DENSITIES = [
     Mutant(
         "likelihoods/_inverse_gamma.py",
         "the degrees of freedom of columns are their shape",
-        "2.0 * bound.prior[1] + m, bound",
-        "bound.prior[1] + m / 2, bound",
+        "2.0 * bound.prior[1] + m, mean, root",
+        "bound.prior[1] + m / 2, mean, root",
         WHOLE,
     ),
     Mutant(
@@ -147,8 +147,8 @@ DENSITIES = [
     Mutant(
         "densities.py",
         "draws all weigh the same",
-        "np.log(self._weights[r]) + fitted",
-        "np.log(1 / len(draws)) + fitted",
+        "np.log(self._weights[r]) + log_urn",
+        "np.log(1 / len(draws)) + log_urn",
         WHOLE,
     ),
     Mutant(

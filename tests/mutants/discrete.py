@@ -142,7 +142,7 @@ DISCRETE = [
         f"{CATEGORICAL}test_matches_where_tables_end",
     ),
     Mutant(
-        "likelihoods/categorical.py",
+        "likelihoods/_observed_terms.py",
         "new rows invert the prior alone",
         "np.cumsum(bound.prior.base + bound.counts[k])",
         "np.cumsum(bound.prior.base)",

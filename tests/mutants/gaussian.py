@@ -118,8 +118,8 @@ GAUSSIAN = [
     Mutant(
         "likelihoods/_niw_planar.py",
         "a copy keeps its predictive",
-        "    refresh(lik, to)\n",
-        "",
+        "lik.rest[source]\n    refresh(lik, to)\n",
+        "lik.rest[source]\n",
         f"{CONTRACT}[niw-1]",
     ),
     Mutant(
@@ -342,8 +342,8 @@ GAUSSIAN = [
     Mutant(
         "likelihoods/normal_inverse_wishart.py",
         "a given scale matrix is changed into the wrong units",
-        "np.outer(unit.scale, unit.scale)",
-        "unit.scale",
+        "return scale / np.outer(unit.scale, unit.scale)",
+        "return scale / unit.scale",
         NIW_GOLDEN,
     ),
     Mutant(

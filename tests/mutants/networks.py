@@ -117,7 +117,7 @@ NETWORKS = [
     Mutant(
         "relational.py",
         "samplers are not asked what they need",
-        "if not _serves(type(sampler), bound):",
+        "if not serves(type(sampler), bound):",
         "if False:",
         f"{ESTIMATOR}test_samplers_that_do_not_serve_name_those_that_do[pgsm]",
     ),

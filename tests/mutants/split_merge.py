@@ -297,8 +297,8 @@ SPLIT_MERGE = [
     Mutant(
         "samplers/_moves.py",
         "the cost is that of all moves",
-        "PASSES * work / n_moves",
-        "PASSES * work",
+        "passes * work / n_moves",
+        "passes * work",
         HOW_MANY,
     ),
     Mutant(
