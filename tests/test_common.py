@@ -3,15 +3,16 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bnpcluster import mixtures
+from bnpcluster import DPMixture, mixtures
 from bnpcluster._mixture import Mixture
 
 # The checks fit pure noise, on which chains may well disagree.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-MIXTURES = [
-    cls()
+# One with the defaults; the others share its code, and differ in their priors.
+MIXTURES = [DPMixture()] + [
+    cls(n_draws=60, n_warmup=60)
     for cls in vars(mixtures).values()
-    if isinstance(cls, type) and issubclass(cls, Mixture) and cls is not Mixture
+    if isinstance(cls, type) and issubclass(cls, Mixture) and cls not in (Mixture, DPMixture)
 ]
 
 

@@ -33,15 +33,14 @@ EVERYWHERE = ("gibbs", "split_merge")  # samplers that are tested on every likel
 PLAIN = ("nig", "niw", "bernoulli")  # likelihoods that every sampler is tested on by default
 
 
-def pairs(samplers, everywhere):
+def pairs(samplers, everywhere, plain=PLAIN):
     """Each sampler with each likelihood; what adds no new operation to a sampler is slow."""
     for likelihood in LIKELIHOOD_EXAMPLES:
         for sampler in samplers:
-            plain = (
-                likelihood.id.partition("-")[0] in PLAIN
-                and not np.isnan(likelihood.values[1]).any()
+            complete = not np.isnan(likelihood.values[1]).any()
+            new = sampler.id in everywhere or (
+                likelihood.id.partition("-")[0] in plain and complete
             )
-            new = plain or sampler.id in everywhere
             yield pytest.param(
                 *sampler.values,
                 *likelihood.values,

@@ -88,7 +88,9 @@ def test_every_prior_is_served_without_bias(sampler, prior):
             sampler.checked(prior)
 
 
-@pytest.mark.parametrize(("sampler", "likelihood", "X"), list(pairs(FIRST, ["urn_smc"])))
+@pytest.mark.parametrize(
+    ("sampler", "likelihood", "X"), list(pairs(FIRST, ["urn_smc"], ["nig", "bernoulli"]))
+)
 def test_every_likelihood_is_served_without_bias(sampler, likelihood, X):
     prove(sampler, likelihood, PitmanYor(0.5, 0.3), X)
 
