@@ -22,7 +22,7 @@ MEMORY = 50  # iterations over which warm-up averages what a move costs
 IDLE = 20  # items: what a move costs that is given up before it touches the data
 # A pass compares an item with two blocks and adds it to one; a sweep compares it with its own.
 PASSES = 1.5
-COLUMNS = 24  # with so many columns more, adding costs as much more as comparing once
+COLUMNS = 16  # with so many columns more, adding costs as much more as comparing once
 
 
 class SplitMergeSampler(Sampler):
