@@ -30,6 +30,7 @@ EXPLAINED = {
     LOG_GAP: "largest error of a log density, relative where it is large, against a formula "
     "written out",
 }
+LONGEST = 120  # characters of what describes a component
 HEAD = """# Dossier
 
 What the proofs among the tests measured, as they said it themselves: `bash run dossier` runs them
@@ -59,7 +60,7 @@ class Dossier:
         _noted.clear()
         yield
         parameters = getattr(getattr(item, "callspec", None), "params", {})
-        named = [" ".join(repr(p).split()) for p in parameters.values() if is_component(p)]
+        named = [shortened(repr(p)) for p in parameters.values() if is_component(p)]
         item.user_properties += [("of", ", ".join(named)), ("noted", list(_noted))]
 
     def pytest_runtest_logreport(self, report):
@@ -70,6 +71,12 @@ class Dossier:
             for line in properties.get("noted", []):
                 named = ", ".join(filter(None, [line["of"], properties["of"]]))
                 file.write(json.dumps({"test": report.nodeid, **line, "of": named}) + "\n")
+
+
+def shortened(text):
+    """On one line, and without most of a long array."""
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
 
 
 def is_component(parameter):
