@@ -153,6 +153,7 @@ def test_outside_likelihoods_are_cached_until_their_file_changes(place):
     run(place)
 
 
+@pytest.mark.slow
 def test_the_cache_can_be_turned_off(place):
     off = place / "off"
     run(place, NUMBA_CACHE_DIR=str(off), BNPCLUSTER_NUMBA_CACHE="0")

@@ -323,6 +323,7 @@ def test_particles_take_rows_with_new_levels():
     assert model.log_evidence_ != before
 
 
+@pytest.mark.slow
 def test_mixed_columns_integrate_in_one_part_and_impute_in_another():
     rng = np.random.default_rng(0)
     X = np.column_stack([stairs(30), rng.normal(size=(30, 2))])

@@ -141,7 +141,18 @@ def run_tests(place: Path, tests: list[str], compiled: bool) -> subprocess.Compl
     """Run tests on the copy in `place`, with a cache of compiled kernels of its own."""
     selection = [f"tests/{test}" for test in dict.fromkeys(tests)]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *selection],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-m",
+            "",
+            "-p",
+            "no:cacheprovider",
+            *selection,
+        ],
         cwd=place,
         env={
             **os.environ,
