@@ -147,15 +147,23 @@ def step_counts(
 ) -> np.ndarray:
     """How often each partition is reached by one step from `size` exact draws of the posterior."""
     n = exact.partitions.shape[1]
-    index = {row.tobytes(): j for j, row in enumerate(exact.partitions)}
-    counts = np.zeros(len(exact.partitions))
-    for start in rng.choice(len(exact.partitions), size=size, p=exact.probabilities):
+    reached = np.empty((size, n), np.int32)
+    starts = rng.choice(len(exact.partitions), size=size, p=exact.probabilities)
+    for t, start in enumerate(starts):
         state.labels[:n] = exact.partitions[start]
         state.rebuild()
         sampler.step(state, rng)
-        state.rebuild()  # numbers the blocks in order of appearance
-        counts[index[state.labels[:n].tobytes()]] += 1
-    return counts
+        reached[t] = state.labels[:n]
+    return np.bincount(_numbers(reached, exact), minlength=len(exact.partitions))
+
+
+def _numbers(labels: np.ndarray, exact: ExactPosterior) -> np.ndarray:
+    """The number of each partition, however its blocks are labelled."""
+    n = labels.shape[1]
+    powers = (n + 1) ** np.arange(n)
+    codes = exact.partitions @ powers
+    order = np.argsort(codes)
+    return order[np.searchsorted(codes[order], canonical(labels)[0] @ powers)]
 
 
 def check_sampler(
@@ -297,10 +305,6 @@ def _masses(
     rng: np.random.Generator,
 ) -> np.ndarray:
     """By run, the evidence times the weight of each partition, over the exact evidence."""
-    n = exact.partitions.shape[1]
-    powers = (n + 1) ** np.arange(n)
-    order = np.argsort(exact.partitions @ powers)
-    codes = (exact.partitions @ powers)[order]
     runs: list[np.ndarray] = []
     ratios: list[float] = []
     error, least = size
@@ -308,13 +312,12 @@ def _masses(
     while len(runs) < least or (
         len(runs) < 100 * least and np.std(ratios) > error * np.mean(ratios) * math.sqrt(len(runs))
     ):
-        run = sampler.run(bound, prior, n, rng)
+        run = sampler.run(bound, prior, exact.partitions.shape[1], rng)
         weights = np.exp(run.log_weight - logsumexp(run.log_weight))
         ratios.append(math.exp(run.log_evidence - exact.log_evidence))
-        mass = np.zeros(len(codes))
-        found = canonical(run.labels)[0] @ powers
-        np.add.at(mass, order[np.searchsorted(codes, found)], ratios[-1] * weights)
-        runs.append(mass)
+        numbers = _numbers(run.labels, exact)
+        weights *= ratios[-1]
+        runs.append(np.bincount(numbers, weights=weights, minlength=len(exact.partitions)))
     return np.array(runs)
 
 

@@ -25,10 +25,14 @@ KILLS = 20
 AIMED = 10  # further ones, that hit while the checkpoint is written
 LENGTH = {"n_draws": 60, "n_warmup": 100} if DISABLED else {"n_draws": 800, "n_warmup": 200}
 LONG = {"n_chains": 2, "random_state": 0, **LENGTH}
+FEWER = {**LONG, "n_draws": LENGTH["n_draws"] // 4}  # chains that meet every ten iterations
 FITS = {
     "split_merge": (DPMixture(**LONG), three_blobs()[0]),
     "gibbs": (PitmanYorMixture(sampler="gibbs", thin=3, n_jobs=2, **LONG), three_blobs()[0]),
-    "arm": (DPMixture(sampler=ARM(archive="adaptive"), likelihood="nig", **LONG), three_blobs()[0]),
+    "arm": (
+        DPMixture(sampler=ARM(archive="adaptive"), likelihood="nig", **FEWER),
+        three_blobs()[0],
+    ),
 }
 
 

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bnpcluster._jit import kernel
 from bnpcluster._state import State
 
+ROWS = 7  # of scratch space that `disagree` needs
 TRIES = 20  # pairs of states looked at, before a move is given up because all were alike
 
 
@@ -28,11 +30,21 @@ class Archive(NamedTuple):
 
     def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray] | None:
         """Two states; None if there are less than two."""
-        everything = [labels for history in self.histories for labels in history]
-        first = self.histories[self.own] if self.own >= 0 else everything
-        if not first or len(everything) < 2:
+        total = sum(map(len, self.histories))
+        n_first = len(self.histories[self.own]) if self.own >= 0 else total
+        if n_first == 0 or total < 2:
             return None
-        return first[int(rng.integers(len(first)))], everything[int(rng.integers(len(everything)))]
+        before = sum(map(len, self.histories[: self.own])) if self.own >= 0 else 0
+        first = self._state(before + int(rng.integers(n_first)))
+        return first, self._state(int(rng.integers(total)))
+
+    def _state(self, number: int) -> np.ndarray:
+        """A state by its number, all histories one after the other."""
+        for history in self.histories:
+            if number < len(history):
+                return history[number]
+            number -= len(history)
+        raise IndexError(number)
 
 
 class Disagreement(NamedTuple):
@@ -46,16 +58,53 @@ class Disagreement(NamedTuple):
 def disagreement(one: np.ndarray, two: np.ndarray, rng: np.random.Generator) -> Disagreement | None:
     """A pair of items that one partition joins and the other does not, all such pairs alike."""
     # As wide integers, for labels are kept in the smallest type that holds them.
-    pairs = one.astype(np.intp) * (int(two.max()) + 1) + two
-    refinement, common = np.unique(pairs, return_inverse=True, return_counts=True)[1:]
+    one, two = one.astype(np.intp), two.astype(np.intp)
+    room = np.zeros((ROWS, max(int(one.max()), int(two.max()), len(one)) + 2), np.intp)
+    refinement = np.zeros(len(one), np.intp)
+    i, j = disagree(one, two, rng.random(2), room, refinement)
+    return None if i < 0 else Disagreement(int(i), int(j), refinement)
+
+
+@kernel
+def disagree(one, two, uniforms, room, refinement):
+    """Two items that the partitions do not agree on, -1 if there are none; the refinement."""
+    start, in_one, in_two, common, grouped, part, seen = room
+    n, n_parts, total = len(one), 0, 0
+    for h in range(n):
+        start[one[h] + 1] += 1
+        in_one[one[h]] += 1
+        in_two[two[h]] += 1
+    for a in range(1, len(start)):
+        start[a] += start[a - 1]
+    for h in range(n):
+        grouped[start[one[h]]] = h
+        start[one[h]] += 1
+    # Block by block of the one: a part is what of it is in the same block of the other.
+    for t in range(n):
+        h = grouped[t]
+        a, b = one[h], two[h]
+        if seen[b] != a + 1:
+            seen[b] = a + 1
+            part[b] = n_parts
+            n_parts += 1
+        refinement[h] = part[b]
+        common[part[b]] += 1
     # On how many pairs with each item they disagree.
-    weights = np.bincount(one)[one] + np.bincount(two)[two] - 2 * common[refinement]
-    total = np.cumsum(weights)
-    if total[-1] == 0:
-        return None
-    i = int(np.searchsorted(total, rng.random() * total[-1], side="right"))
-    others = np.flatnonzero((one == one[i]) != (two == two[i]))
-    return Disagreement(i, int(others[rng.integers(len(others))]), refinement)
+    for h in range(n):
+        total += in_one[one[h]] + in_two[two[h]] - 2 * common[refinement[h]]
+    if total == 0:
+        return -1, -1
+    rank = int(uniforms[0] * total)
+    for i in range(n):
+        weight = in_one[one[i]] + in_two[two[i]] - 2 * common[refinement[i]]
+        rank -= weight
+        if rank < 0:
+            rank = int(uniforms[1] * weight)
+            for j in range(n):
+                rank -= int((one[j] == one[i]) != (two[j] == two[i]))
+                if rank < 0:
+                    return i, j
+    return -1, -1
 
 
 def lesson(state: State, rng: np.random.Generator) -> Disagreement | None:

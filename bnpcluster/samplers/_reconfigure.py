@@ -117,6 +117,8 @@ def unbounded(log_v: np.ndarray) -> np.ndarray:
 
     On its way a move may need more blocks than the prior allows.
     """
+    if np.isfinite(log_v[-1]):
+        return log_v
     k = np.arange(len(log_v))
     most = k[np.isfinite(log_v)].max()
     return np.where(k > most, log_v[most] - (k - most) * math.log(10.0), log_v)

@@ -1,5 +1,6 @@
 """PyClone's likelihood: golden numbers, scipy twins by brute force, missing samples, bad data."""
 
+import functools
 import itertools
 import math
 from types import SimpleNamespace
@@ -67,26 +68,30 @@ def brute_force(reads, states, phi, e, precision=None):
             shown += share * c * (e if n == 0 else 1 - e if n == c else n / c)
             copies += share * c
         x, d = shown / copies, ref + alt
-        law = binom(d, x) if precision is None else betabinom(d, precision * x, precision * (1 - x))
-        log_terms.append(law.logpmf(alt))
+        if precision is None:
+            log_terms.append(binom.logpmf(alt, d, x))
+        else:
+            log_terms.append(betabinom.logpmf(alt, d, precision * x, precision * (1 - x)))
     return logsumexp(log_terms) - math.log(len(states))
 
 
 def marginal_of(likelihood, precision=None):
     """The log marginal of some rows, every sum written out."""
 
-    def marginal(rows):
+    @functools.cache  # the same row is in many sets of rows
+    def log_terms(reads):
         grid = np.arange(likelihood.n_grid) / (likelihood.n_grid - 1)
+        states = STATES[likelihood.genotypes, *map(int, reads[2:5])]
+        e = likelihood.error_rate
+        return np.array([brute_force(reads, states, phi, e, precision) for phi in grid])
+
+    def marginal(rows):
         value = 0.0
         for s in range(rows.shape[1] // 6):
             sums = np.zeros(likelihood.n_grid)
             for reads in rows[:, 6 * s : 6 * s + 6]:
                 if not np.isnan(reads[0]):
-                    states = STATES[likelihood.genotypes, *reads[2:5].astype(int)]
-                    sums += [
-                        brute_force(reads, states, phi, likelihood.error_rate, precision)
-                        for phi in grid
-                    ]
+                    sums += log_terms(tuple(reads))
             value += logsumexp(sums) - math.log(likelihood.n_grid)
         return value
 

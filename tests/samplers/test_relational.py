@@ -29,18 +29,36 @@ SAMPLERS = [
     pytest.param(ARM(n_gibbs=0), id="arm"),
     pytest.param(ARM(variant="simple", n_gibbs=0), id="arm-simple"),
 ]
+TARGETS = [
+    pytest.param(beta, absent, id=f"{beta}-{absent}")
+    for beta, absent in [(0.4, 0), (1.0, 1), (0.0, 1)]
+]
+SETTINGS = ("jain_neal-mixed", "sams-balanced", "arm-simple")  # by default, on one target each
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize(("likelihood", "A"), NETWORKS)
+def with_targets(targets, general):
+    """Each sampler with each target; other settings of a sampler on the most general one."""
+    for target in targets:
+        for sampler in SAMPLERS:
+            slow = sampler.id in SETTINGS and target.id != general
+            yield pytest.param(
+                *sampler.values,
+                *target.values,
+                id=f"{target.id}-{sampler.id}",
+                marks=[pytest.mark.slow] if slow else [],
+            )
+
+
+@pytest.mark.parametrize(
+    ("sampler", "likelihood", "A"), list(with_targets(NETWORKS, "directed-gaps"))
+)
 def test_invariance(sampler, likelihood, A):
     subset = A[:5, :5]
     p = check_sampler(sampler, likelihood, DirichletProcess(1.0), subset, n_replicates=REPLICATES)
     note(P_VALUE, p, f"{REPLICATES:,} starts")
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize(("beta", "absent"), [(0.4, 0), (1.0, 1), (0.0, 1)])
+@pytest.mark.parametrize(("sampler", "beta", "absent"), list(with_targets(TARGETS, "1.0-1")))
 def test_invariance_for_tempered_and_partly_present_networks(sampler, beta, absent):
     likelihood, A = Relational.examples(np.random.default_rng(6))[3]
     p = check_sampler(
