@@ -11,6 +11,7 @@ OPTIONS = {
     "raise max_time, lower n_warmup, or call": "raise --max-time, lower --warmup, or call",
     "call continue_fit": "use --checkpoint",
     "raise n_particles": "raise --particles",
+    r"give PyClone\(error_rate=\.\.\.\)": "use --error-rate",
     r"others, n_chains=(\d+)": r"others, --chains \1",
 }
 """Patterns of advice, in text or HTML, and what it is there."""
@@ -21,12 +22,3 @@ def as_options(text: str) -> str:
     for pattern, option in OPTIONS.items():
         text = re.sub(pattern, option, text)
     return text
-
-
-def with_names(text: str, names: list[str]) -> str:
-    """The text, with the names of columns in place of their numbers."""
-    return re.sub(
-        r"([Cc]olumns? )(\d+(?:, \d+)*)",
-        lambda found: found[1] + ", ".join(repr(names[int(d)]) for d in found[2].split(", ")),
-        text,
-    )

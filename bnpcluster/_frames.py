@@ -73,6 +73,19 @@ def is_frame(table: Any) -> bool:
     return hasattr(table, "columns") and hasattr(table, "dtypes")
 
 
+def check_dates(table: Any) -> None:
+    """Raise one sentence if a column of a data frame holds points in time."""
+    if not is_frame(table):
+        return
+    for name in table.columns:
+        kind = str(table[name].dtype).lower()
+        if kind.startswith(("datetime", "timedelta", "date", "time", "duration", "period")):
+            raise ValueError(
+                f"Column {str(name)!r} holds dates or times: turn it into numbers first, such as "
+                "days since the earliest, or leave it out."
+            )
+
+
 def with_values(table: Any, X: np.ndarray, filled: np.ndarray, encoding: Encoding | None) -> Any:
     """A data frame with the values `filled` in those columns in which `X`, its numbers, has NaN."""
     table = table.clone() if hasattr(table, "clone") else table.copy()

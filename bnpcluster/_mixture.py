@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from bnpcluster import _resolve, _smc_fit, densities
-from bnpcluster._frames import Encoding, is_frame, with_values
+from bnpcluster._frames import Encoding, check_dates, is_frame, with_values
 from bnpcluster._impute import impute
 from bnpcluster._sampling import Sampled
 from bnpcluster.densities import Density
@@ -70,9 +70,10 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         """
         X = self._checked(X, reset=True)
         components = self._components()
-        if isinstance(components[2], ParticleSampler):
-            return _smc_fit.fit(self, X, *components)
-        return self._fit(X)
+        with _resolve.with_columns(self._names()):
+            if isinstance(components[2], ParticleSampler):
+                return _smc_fit.fit(self, X, *components)
+            return self._fit(X)
 
     @available_if(_takes_rows)
     def partial_fit(self, X: Any, y: Any = None) -> Mixture:
@@ -105,8 +106,9 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             "ensure_min_samples": 2 if reset else 1,
             "ensure_all_finite": "allow-nan" if likelihood.takes_nan else True,
         }
+        check_dates(X)
         try:
-            X = likelihood.table(X)
+            X = likelihood.table(X, None if reset else self._names())
             if self._encoding is not None:
                 X = check_array(X, **settings)
             else:
@@ -127,7 +129,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
                 "takes its codes, and likelihood='columns' the text of data frames."
             ) from None
         if reset:
-            check_observed(X)
+            with _resolve.with_columns(self._names()):
+                check_observed(X)
         return X
 
     def _encoded(self, X: Any, likelihood: Columns, reset: bool) -> np.ndarray:
@@ -184,7 +187,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     def _predicted(self, X: Any) -> Prediction:
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        return predict(self._fitted_for(X), X)
+        with _resolve.with_columns(self._names()):
+            return predict(self._fitted_for(X), X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable cluster of each row, among the clusters of the point estimate.
@@ -314,7 +318,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
         Parameters
         ----------
-        columns : int, str or list of them
+        columns : int, str, list of them, or slice
             Numbers or names of columns.
 
         Returns

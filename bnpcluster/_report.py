@@ -34,7 +34,7 @@ class Report(NamedTuple):
         posterior = model.posterior_
         sizes = np.bincount(model.labels_)
         found = {
-            "model": f"{type(model).__name__}, {model._likelihood!r}, sampler {model.sampler!r}",
+            "model": f"{type(model).__name__}, {model._likelihood!r}, sampler {model._sampler!r}",
             **model._described(),
             **(_of_runs(model) if hasattr(model, "log_evidence_") else _of_chains(model)),
             "clusters": f"{model.n_clusters_} in the point estimate ({model.point_estimate}), "
@@ -49,6 +49,7 @@ class Report(NamedTuple):
                 if name not in ("n_clusters", "log_posterior")
             },
             **model._judged(),
+            **_doubts(model),
         }
         return cls(found, model.diagnostics_)
 
@@ -60,13 +61,22 @@ class Report(NamedTuple):
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
+    def to_html(self) -> str:
+        """The report as a piece of HTML, which is what a notebook shows.
+
+        Returns
+        -------
+        html : str
+        """
         rows = "".join(
             f"<tr><th style='text-align:right'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
             for name, value in self.found.items()
         )
         return f"<table>{rows}</table>{self.diagnostics._repr_html_()}"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
 
 def _of_chains(model: Sampled) -> dict[str, str]:
@@ -89,7 +99,20 @@ def _of_runs(model: Sampled) -> dict[str, str]:
         "particles": f"{posterior.n_chains} runs of {posterior.n_draws}, "
         f"{max(model.sampler_stats_['seconds']):.1f} s per run"
         + (", interrupted" if model.interrupted_ else ""),
-        "log evidence": f"{model.log_evidence_:.3f} (standard error {model.log_evidence_se_:.3f})",
+        "log evidence": f"{model.log_evidence_:.3f} (standard error {model.log_evidence_se_:.3f})"
+        if model.log_evidence_se_ >= 0
+        else f"{model.log_evidence_:.3f} (this run cannot tell its error: make several, n_chains)",
+    }
+
+
+def _doubts(model: Sampled) -> dict[str, str]:
+    """Whether the point estimate is one that no draw resembles."""
+    if model.n_clusters_ <= max(model.n_clusters_posterior_):
+        return {}
+    return {
+        "note": "the point estimate has more clusters than any draw: hardly any two items are "
+        "together in most draws, so the data do not tell clusters; fix the prior's parameters, or "
+        "read the co-clustering probabilities instead"
     }
 
 

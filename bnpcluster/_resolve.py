@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import numbers
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,9 +32,51 @@ def component(parameter: str, value: Any, registry: dict[str, type], base: type)
     return clone(value)
 
 
+SYNONYMS = {
+    "gaussian": "niw",
+    "normal": "niw",
+    "full": "niw",
+    "diag": "nig",
+    "binary": "bernoulli",
+    "multinomial": "categorical",
+    "counts": "poisson",
+    "mixed": "columns",
+}
+"""What others call some of our names."""
+
+
+@contextmanager
+def with_columns(names: Sequence[str | int] | None) -> Iterator[None]:
+    """Let sentences about columns, raised inside, have these names in place of numbers from 0."""
+    try:
+        yield
+    except ValueError as error:
+        said = str(error)
+        named = said if names is None else named_columns(said, names)
+        if named == said:
+            raise
+        raise ValueError(named) from error
+
+
+def named_columns(text: str, names: Sequence[str | int]) -> str:
+    """The text, with the names of columns in place of their numbers."""
+
+    def name(digits: str) -> str:
+        return repr(names[int(digits)]) if int(digits) < len(names) else digits
+
+    return re.sub(
+        r"([Cc]olumns? )(\d+(?:, \d+)*)",
+        lambda found: found[1] + ", ".join(map(name, found[2].split(", "))),
+        text,
+    )
+
+
 def unknown(parameter: str, value: str, registry: Iterable[str]) -> str:
     """A sentence about a misspelt name."""
+    registry = registry if isinstance(registry, dict) else list(registry)
     near = difflib.get_close_matches(value.lower(), list(registry), n=1)
+    if SYNONYMS.get(value.lower()) in registry:
+        near = [SYNONYMS[value.lower()]]
     hint = f" Did you mean {near[0]!r}?" if near else ""
     names = [repr(name) for name in registry]
     if isinstance(registry, dict):

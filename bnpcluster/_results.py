@@ -28,6 +28,8 @@ def prepare(folder: Path, files: Sequence[str], force: bool) -> None:
             f"{folder} already holds {', '.join(there)}: give another --out, or --force to "
             "replace them."
         )
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--out must name a folder, but {folder} is a file.")
     folder.mkdir(parents=True, exist_ok=True)
     tempfile.TemporaryFile(dir=folder).close()
 

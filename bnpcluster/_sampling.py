@@ -19,7 +19,7 @@ from bnpcluster._progress import follow
 from bnpcluster._report import Report
 from bnpcluster._smc_diagnostics import RunDiagnostics
 from bnpcluster._starts import STARTS, starts
-from bnpcluster._stop import Stop
+from bnpcluster._stop import Stop, interruptible
 from bnpcluster.chains import (
     BOUNDARY,
     Chain,
@@ -87,20 +87,20 @@ class Sampled(ClusterMixin, BaseEstimator):
         self._check(sampler, bound, likelihood)
         checkpoint = self._checkpoint(X)
         warm = self._can_warm_start(X.shape[0], self.n_chains)
-        chains = checkpoint.load(prior) if checkpoint and not warm else None
+        chains = checkpoint.load(prior, X.shape[0]) if checkpoint and not warm else None
         if chains is None:
             chains = self._start(X, likelihood, prior, sampler)
         seconds = _resolve.seconds("max_time", self.max_time)
         chains, interrupted = self._run(chains, bound, sampler, schedule, checkpoint, seconds)
-        self._X, self._bound = X.copy(), bound
+        self._X, self._bound, self._thin = X.copy(), bound, schedule.thin
         self._likelihood, self._fitted_prior, self._sampler = likelihood, prior, sampler
         return self._finish(chains, interrupted)
 
     def continue_fit(self, n_draws: int) -> Any:
         """Append `n_draws` draws per chain to the posterior, from where the chains stopped.
 
-        The data, prior, likelihood and sampler are those of the fit, whatever parameters were set
-        since; `max_time` does not apply.
+        The data, prior, likelihood, sampler and `thin` are those of the fit, whatever parameters
+        were set since; `max_time` does not apply.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Sampled(ClusterMixin, BaseEstimator):
         for chain in chains:
             chain.iteration = iteration
         # Warm-up is over however early the chains were stopped: what comes now is kept.
-        schedule = Schedule(more, iteration, _resolve.count("thin", self.thin, 1))
+        schedule = Schedule(more, iteration, self._thin)
         chains, interrupted = self._run(chains, self._bound, self._sampler, schedule)
         return self._finish(chains, interrupted, old)
 
@@ -228,17 +228,19 @@ class Sampled(ClusterMixin, BaseEstimator):
         interrupted: bool,
         old: Posterior | None = None,
     ) -> Any:
-        self._latent = _latent(chains, None if old is None else self._latent)
-        self.posterior_ = _posterior(chains, old)
-        self._prepare_prediction()
-        self._last = [frozen(chain) for chain in chains]
-        self._runs: list = []
-        for name in _smc_fit.EVIDENCE:
-            self.__dict__.pop(name, None)
-        self.n_iter_ = max(chain.iteration for chain in chains)
-        self.sampler_stats_ = stats(chains)
-        self.diagnostics_ = diagnose(self.posterior_, other=self._other())
-        return self._summarise(interrupted)
+        stop = Stop()
+        with interruptible(stop):  # what was drawn is not lost to a Ctrl-C that comes now
+            self._latent = _latent(chains, None if old is None else self._latent)
+            self.posterior_ = _posterior(chains, old)
+            self._prepare_prediction()
+            self._last = [frozen(chain) for chain in chains]
+            self._runs: list = []
+            for name in _smc_fit.EVIDENCE:
+                self.__dict__.pop(name, None)
+            self.n_iter_ = max(chain.iteration for chain in chains)
+            self.sampler_stats_ = stats(chains)
+            self.diagnostics_ = diagnose(self.posterior_, other=self._other())
+        return self._summarise(interrupted or stop.requested.is_set())
 
     def _summarise(self, interrupted: bool) -> Any:
         """Set what follows from the posterior and its diagnostics."""

@@ -152,7 +152,8 @@ def combined(runs: list[Run]) -> tuple[float, float]:
     ratios = np.exp(log_z - top)
     mean = ratios.mean()
     if len(runs) == 1:
-        error = math.sqrt(max(runs[0].relative_variance, 0.0))
+        variance = runs[0].relative_variance  # unbiased, and so not always positive
+        error = math.sqrt(variance) if variance > 0 else math.nan
     else:
         error = float(ratios.std(ddof=1) / (mean * math.sqrt(len(runs))))
     return float(top + np.log(mean)), error

@@ -45,7 +45,8 @@ class Frame:
     @classmethod
     def of(cls, table: Table, numbers: Sequence[str]) -> Frame:
         """A frame of a table, of whose columns these hold numbers."""
-        columns = {n: as_numbers(n, c) if n in numbers else c for n, c in table.items()}
+        remedy = "it must hold numbers"
+        columns = {n: as_numbers(n, c, remedy) if n in numbers else c for n, c in table.items()}
         return cls(columns)
 
     @property
@@ -188,7 +189,7 @@ def is_missing(cell: Any) -> bool:
     return cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING)
 
 
-def as_numbers(name: str, cells: list[Any]) -> NDArray[np.float64]:
+def as_numbers(name: str, cells: list[Any], remedy: str = "") -> NDArray[np.float64]:
     """A column of numbers, NaN where they are missing."""
     values = np.empty(len(cells))
     for i, cell in enumerate(cells):
@@ -196,18 +197,20 @@ def as_numbers(name: str, cells: list[Any]) -> NDArray[np.float64]:
             values[i] = float(cell)
         except (TypeError, ValueError):
             if not is_missing(cell):
-                raise ValueError(_no_number(name, str(cell), i + 1)) from None
+                raise ValueError(_no_number(name, str(cell), i + 1, remedy)) from None
             values[i] = np.nan
     return values
 
 
-def _no_number(name: str, cell: str, row: int) -> str:
+def _no_number(name: str, cell: str, row: int, remedy: str = "") -> str:
     """A sentence about a cell that is no number."""
     if _is_number(cell.replace(",", ".", 1)):
         return (
             f"Column {name!r} has a comma in its numbers ({cell!r} in row {row}): write them with "
             "a point."
         )
+    if remedy:
+        return f"Column {name!r} holds text ({cell!r} in row {row}): {remedy}."
     remedy = "choose columns of numbers with --columns, use it as --id-column, or code it"
     if cell.strip().lower() in ("true", "false", "yes", "no"):
         remedy = "write 1 and 0, or code it"

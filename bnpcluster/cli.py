@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import bnpcluster
-from bnpcluster import _results, _tables
-from bnpcluster._advice import as_options, with_names
+from bnpcluster import _resolve, _results, _tables
+from bnpcluster._advice import as_options
 from bnpcluster._mixture import Mixture
 from bnpcluster.likelihoods import LIKELIHOODS, PyClone
 from bnpcluster.likelihoods._mutations import COLUMNS, places
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         say(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     except (ImportError, TypeError, ValueError) as error:
-        say(" ".join(str(error).split()))
+        say(as_options(" ".join(str(error).split())))
     return WRONG
 
 
@@ -234,10 +234,8 @@ def fit(options: argparse.Namespace) -> int:
     table = _tables.read_table(options.table)
     rows = _tables.chosen_rows(table, options.table.name, options.id_column, chosen, coded)
     _results.prepare(options.out, _results.FILES, options.force)
-    try:
+    with _resolve.with_columns(list(rows.columns)):
         doubtful = _fitted(model, np.column_stack(list(rows.columns.values())))
-    except ValueError as error:
-        raise ValueError(with_names(str(error), list(rows.columns))) from error
     _written(options, model, rows)
     return _status(model, doubtful)
 
@@ -245,8 +243,11 @@ def fit(options: argparse.Namespace) -> int:
 def pyclone(options: argparse.Namespace) -> int:
     """Cluster the mutations of a tidy table of read counts."""
     law = PyClone(**{name: v for name, v in vars(options).items() if name in READS})
+    if "precision" in options and law.density != "beta_binomial":
+        raise ValueError("--precision is of --density beta_binomial; binomial reads have none.")
     model = build(options).set_params(likelihood=law)
-    table = _tables.Frame.of(_tables.read_table(options.table), COLUMNS)
+    table = _tables.Frame.of(_tables.read_table(options.table), (*COLUMNS, "error_rate"))
+    places(table)  # whether it names mutations and samples
     _results.prepare(options.out, (*_results.FILES, MUTATIONS), options.force)
     doubtful = _fitted(model, table)
     found = prevalences(model, table)

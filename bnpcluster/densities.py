@@ -163,9 +163,13 @@ class Density:
         """Rows of the columns, checked."""
         if np.ndim(X) == 1 and len(self.columns) == 1:
             X = np.asarray(X)[:, None]
-        names = [str(name) for name in getattr(X, "columns", self.columns)]
         rows = check_array(X, dtype=np.float64, input_name="X")
-        if rows.shape[1] != len(self.columns) or names != list(map(str, self.columns)):
+        if rows.shape[1] != len(self.columns):
+            raise ValueError(
+                f"X must have the columns {self.columns}, got {rows.shape[1]} columns."
+            )
+        names = [str(name) for name in getattr(X, "columns", self.columns)]
+        if names != list(map(str, self.columns)):
             raise ValueError(f"X must have the columns {self.columns}, got {names[:20]}.")
         if not self._single and len(rows) != len(self._values):
             raise ValueError(
@@ -304,6 +308,8 @@ def _called(fitted: Fitted, names: Sequence[str] | None) -> Sequence[str | int]:
 
 def _numbers(columns: Any, names: Sequence[str | int]) -> list[int]:
     """Numbers of some columns, each named or numbered, or of a single one."""
+    if isinstance(columns, slice):
+        columns = range(len(names))[columns]
     some = [columns] if isinstance(columns, (str, numbers.Integral)) else list(columns)
     found = [_number(column, names) for column in some]
     if not found or len(set(found)) < len(found):
@@ -316,7 +322,7 @@ def _number(column: Any, names: Sequence[str | int]) -> int:
         if isinstance(names, range):
             raise ValueError(f"The model was fitted without column names, so number {column!r}.")
         if column not in names:
-            raise ValueError(_resolve.unknown("column", column, map(str, names)))
+            raise ValueError(_resolve.unknown("column", column, [str(name) for name in names]))
         return list(names).index(column)
     if isinstance(column, bool) or not isinstance(column, numbers.Integral):
         raise TypeError(f"A column is a name or a number, got {column!r}.")
@@ -328,7 +334,12 @@ def _number(column: Any, names: Sequence[str | int]) -> int:
 
 def _values(given: dict[str | int, ArrayLike]) -> NDArray[np.float64]:
     """The given values, (columns,) or (rows, columns)."""
-    arrays = [np.asarray(values, float) for values in given.values()]
+    try:
+        arrays = [np.asarray(values, float) for values in given.values()]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Given values must be numbers or arrays of them, got {given!r}."
+        ) from None
     lengths = {array.shape for array in arrays if array.ndim}
     if len(lengths) > 1 or any(len(shape) > 1 or shape == (0,) for shape in lengths):
         raise ValueError(

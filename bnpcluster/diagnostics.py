@@ -312,7 +312,20 @@ def _describe(name: str) -> str:
     return words.get(name, name)
 
 
-def _judge(table: dict[str, Row], posterior: Posterior, another: str) -> tuple[bool | None, str]:
+def _apart(x: NDArray) -> str:
+    """Which chain differs from all others, if these agree without it."""
+    if len(x) < 3:
+        return ""
+    rest = [_assess({"x": np.delete(x, c, axis=0)})["x"] for c in range(len(x))]
+    rhat = [row["rhat"] if row["assessable"] else 1.0 for row in rest]
+    c = int(np.argmin(rhat))
+    alone = rhat[c] < RHAT_LIMIT and sorted(rhat)[1] >= RHAT_LIMIT
+    return f"; all but chain {c} agree" if alone else ""
+
+
+def _judge(
+    table: dict[str, Row], posterior: Posterior, another: str, quantities: dict[str, NDArray]
+) -> tuple[bool | None, str]:
     """Converged or not, and the sentence that says so."""
     population = posterior.weights.min() < posterior.weights.max()
     longer = "raise n_particles" if population else "run longer with continue_fit(n_draws)"
@@ -326,8 +339,8 @@ def _judge(table: dict[str, Row], posterior: Posterior, another: str) -> tuple[b
     if not rhat < RHAT_LIMIT:
         who = "The chains disagree" if posterior.n_chains > 1 else "The halves of the chain differ"
         return False, (
-            f"{who} on {_describe(worst)} (R-hat {rhat:.3f}, should be below {RHAT_LIMIT}): "
-            f"{longer}, or try {another}."
+            f"{who} on {_describe(worst)} (R-hat {rhat:.3f}, should be below {RHAT_LIMIT}"
+            f"{_apart(quantities[worst])}): {longer}, or try {another}."
         )
     if not ess >= ESS_WANTED:
         more = math.ceil(posterior.n_draws * (ESS_WANTED / max(ess, 1.0) - 1))
@@ -384,7 +397,6 @@ def diagnose(
     if rows is not None:
         quantities = {name: np.take_along_axis(x, rows, axis=1) for name, x in quantities.items()}
     table = _assess(quantities)
-    converged, verdict = _judge(
-        table, posterior, f"sampler={other!r}" if other else "another sampler"
-    )
+    another = f"sampler={other!r}" if other else "another sampler"
+    converged, verdict = _judge(table, posterior, another, quantities)
     return Diagnostics(table, converged, verdict)

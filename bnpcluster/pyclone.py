@@ -12,7 +12,7 @@ from bnpcluster._mixture import Mixture
 from bnpcluster._partition import new_partition
 from bnpcluster._state import grown_bound
 from bnpcluster.likelihoods import PyClone
-from bnpcluster.likelihoods._mutations import places, wide
+from bnpcluster.likelihoods._mutations import places, warn_of_purity, wide
 from bnpcluster.prediction import fill, share_out
 
 __all__ = ["mutations", "prevalences"]
@@ -27,7 +27,8 @@ def mutations(table: Any, *, error_rate: float = 1e-3) -> Any:
     ----------
     table : data frame
         With the columns ``mutation_id, sample_id, ref_counts, alt_counts, normal_cn, major_cn,
-        minor_cn`` and, unless it is 1 for all, ``tumour_content``.
+        minor_cn, tumour_content``. Without the last it is taken to be 1, with a warning; a row
+        without counts is a sample that lacks the mutation.
     error_rate : float, default=1e-3
         What a column ``error_rate`` must say, if there is one.
 
@@ -42,14 +43,17 @@ def mutations(table: Any, *, error_rate: float = 1e-3) -> Any:
     >>> import pandas as pd
     >>> from bnpcluster.pyclone import mutations
     >>> counts = {"ref_counts": [60, 80, 90], "alt_counts": [40, 20, 10]}
-    >>> copies = {"normal_cn": [2, 2, 2], "major_cn": [1, 1, 1], "minor_cn": [1, 1, 1]}
+    >>> copies = dict.fromkeys(["normal_cn"], [2] * 3)
+    >>> copies |= dict.fromkeys(["major_cn", "minor_cn", "tumour_content"], [1] * 3)
     >>> keys = {"mutation_id": ["m1", "m1", "m2"], "sample_id": ["a", "b", "a"]}
     >>> mutations(pd.DataFrame({**keys, **counts, **copies}))[["a alt_counts", "b alt_counts"]]
        a alt_counts  b alt_counts
     0          40.0          20.0
     1          10.0           NaN
     """
-    return wide(table, error_rate)
+    rows = wide(table, error_rate)
+    warn_of_purity(table)
+    return rows
 
 
 def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
@@ -84,15 +88,15 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
     >>> from bnpcluster import DPMixture
     >>> from bnpcluster.pyclone import prevalences
     >>> table = pd.DataFrame({"mutation_id": [f"m{i}" for i in range(8)], "sample_id": "a"})
-    >>> table["ref_counts"] = [50, 52, 49, 51, 90, 88, 91, 89]
+    >>> table["ref_counts"] = [60, 62, 59, 61, 90, 88, 91, 89]
     >>> table["alt_counts"] = 100 - table["ref_counts"]
-    >>> table["normal_cn"], table["major_cn"], table["minor_cn"] = 2, 1, 1
+    >>> table = table.assign(normal_cn=2, major_cn=1, minor_cn=1, tumour_content=1.0)
     >>> model = DPMixture(likelihood="pyclone", random_state=0).fit(table)
     >>> found = prevalences(model, table)
     >>> found["cluster_id"].tolist()
     [0, 0, 0, 0, 1, 1, 1, 1]
     >>> found["cellular_prevalence"].round(1).tolist()[::7]
-    [1.0, 0.2]
+    [0.8, 0.2]
     """
     check_is_fitted(model)
     law = model._likelihood
@@ -100,7 +104,7 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
         raise TypeError(f"prevalences needs likelihood='pyclone', but the fit has {law!r}.")
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}.")
-    at, rows = places(table), np.asarray(law.table(table))
+    at, rows = places(table), np.asarray(wide(table, law.error_rate))
     if not np.array_equal(rows, model._X, equal_nan=True):
         raise ValueError("prevalences needs the table that the model was fitted to.")
     posterior, agreement = _averaged(model)

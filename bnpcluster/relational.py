@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bnpcluster._docs import documented
 from bnpcluster._sampling import Sampled
 from bnpcluster.likelihoods import Likelihood, Relational
-from bnpcluster.likelihoods._graph import as_graph, edge_list, gap_list
+from bnpcluster.likelihoods._graph import as_graph, check_matrix, edge_list, gap_list
 from bnpcluster.priors import DirichletProcess, Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
 from bnpcluster.samplers.base import serves
@@ -125,6 +125,7 @@ class InfiniteRelationalModel(Sampled):
         self
         """
         Relational(beta=self.beta, directed=self.directed).validate()
+        check_matrix(A)
         A = validate_data(
             self,
             A,
@@ -195,10 +196,12 @@ class InfiniteRelationalModel(Sampled):
         score : float
         """
         chances, found = self.predict_links(pairs), np.asarray(y)
-        if found.shape != chances.shape or not np.isin(found, (0, 1)).all():
+        if found.shape != chances.shape:
             raise ValueError(
                 f"y must hold 0 or 1 for each of the {len(chances)} pairs, got shape {found.shape}."
             )
+        if not np.isin(found, (0, 1)).all():
+            raise ValueError(f"y must hold 0 and 1 alone, got {np.unique(found)[:5].tolist()}.")
         return float(np.mean(np.where(found == 1, np.log(chances), np.log1p(-chances))))
 
 

@@ -339,7 +339,7 @@ def test_unknown_categories_and_changed_columns_get_one_sentence(frame, model):
         model.predict(frame[["city", "age", "ill", "visits"]])
     with pytest.raises(ValueError, match="dates or times"):
         DPMixture(likelihood="columns").fit(frame.assign(age=pd.Timestamp("2020-01-01")))
-    with pytest.raises(ValueError, match=r"Column 0 has no observed entry"):
+    with pytest.raises(ValueError, match=r"Column 'age' has no observed entry"):
         DPMixture(likelihood="columns").fit(frame.assign(age=np.nan))
 
 

@@ -271,6 +271,17 @@ def test_the_verdict_advises_another_sampler():
     assert diagnose(apart, other="pgsm").verdict.endswith("or try sampler='pgsm'.")
 
 
+def test_the_verdict_names_a_chain_that_is_apart_from_all_others():
+    together, apart = [0, 0, 0, 0], [0, 0, 1, 1]
+    for n_chains, lost in ((3, 1), (4, 0), (5, 4)):
+        partitions = [apart if c == lost else together for c in range(n_chains)]
+        assert (
+            f"; all but chain {lost} agree): run" in diagnose(stuck_posterior(partitions)).verdict
+        )
+    for partitions in ([together, apart], [together, together, apart, apart]):
+        assert "all but" not in diagnose(stuck_posterior(partitions)).verdict
+
+
 SHORT = {"n_warmup": 1, "n_chains": 2, "random_state": 0}
 
 

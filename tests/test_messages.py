@@ -1,10 +1,11 @@
 """What a newcomer does wrong is answered in one sentence that says what to do."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
-from bnpcluster import BNPMixture, DPMixture
+from bnpcluster import BNPMixture, DPMixture, _resolve
 from bnpcluster.likelihoods import NormalInverseWishart
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -49,6 +50,7 @@ def test_bad_data(data, message):
         ({"sampler": "gibs"}, "Unknown sampler 'gibs'. Did you mean 'gibbs'"),
         ({"likelihood": "NIW"}, "Did you mean 'niw'"),
         ({"likelihood": "gauss"}, "Available: 'niw'"),
+        ({"likelihood": "Gaussian"}, "Did you mean 'niw'"),
         ({"likelihood": NormalInverseWishart}, r"write NormalInverseWishart\(\)"),
         ({"likelihood": 3}, "likelihood must be one of 'niw'"),
         ({"alpha": -1.0}, "alpha must be positive"),
@@ -75,6 +77,60 @@ def test_bad_data(data, message):
 def test_bad_parameters(parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         fit(**parameters)
+
+
+def frame(**columns):
+    return pd.DataFrame({"height": X[:, 0], "width": X[:, 1], **columns})
+
+
+@pytest.mark.parametrize(
+    ("columns", "parameters", "message"),
+    [
+        ({"depth": 3.0}, {}, r"Constant column \(column 'depth'\)"),
+        ({"depth": np.nan}, {}, "Column 'depth' has no observed entry"),
+        ({"width": -1.0}, {"likelihood": "poisson"}, "in column 'height'"),
+        ({"day": pd.Timestamp("2026-01-01")}, {}, "Column 'day' holds dates or times"),
+        ({"day": pd.Timedelta(days=1)}, {}, "Column 'day' holds dates or times"),
+    ],
+)
+def test_columns_of_frames_are_called_by_their_names(columns, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        fit(frame(**columns), **parameters)
+
+
+def test_columns_of_parts_are_called_by_their_own_numbers():
+    data = np.column_stack([X[:, 0], CODES[:, 0], -np.arange(12.0)])
+    parts = {0: "nig", 1: "categorical", 2: "poisson"}
+    with pytest.raises(ValueError, match=r"Poisson needs counts .* found -1 in column 2"):
+        fit(data, likelihood=parts)
+    holed = data.copy()
+    holed[0, 2] = np.nan
+    with pytest.raises(ValueError, match=r"Poisson needs counts .* found -1 in column 2"):
+        fit(holed, likelihood=parts)
+    with pytest.raises(ValueError, match=r"Poisson needs counts .* found -1 in column 'n'"):
+        fit(pd.DataFrame(data, columns=["w", "c", "n"]), likelihood=parts)
+
+
+def test_new_rows_are_refused_by_the_names_of_columns():
+    model = fit(pd.DataFrame(CODES[:, 1:], columns=["coin"]), likelihood="bernoulli")
+    with pytest.raises(ValueError, match="in column 'coin'"):
+        model.predict(pd.DataFrame({"coin": [2]}))
+
+
+def test_numbers_of_columns_that_have_no_name_are_left_alone():
+    assert _resolve.named_columns("columns 0, 7 of column 1", ["a", "b"]) == (
+        "columns 'a', 7 of column 'b'"
+    )
+
+
+def test_an_unknown_column_of_a_density_is_answered_with_those_there_are():
+    model = fit(frame())
+    with pytest.raises(ValueError, match=r"Unknown column 'depth'.*Available: 'height', 'width'"):
+        model.marginal("depth")
+    with pytest.raises(ValueError, match=r"columns \['height'\], got 3 columns"):
+        model.marginal("height").score_samples([[1.0, 2.0, 3.0]])
+    with pytest.raises(ValueError, match="Given values must be numbers"):
+        model.conditional({"height": "tall"})
 
 
 def test_misspelt_prior():

@@ -20,6 +20,7 @@ from bnpcluster import (
     MFMMixture,
     NGGMixture,
     PitmanYorMixture,
+    _sampling,
 )
 from bnpcluster._jit import DISABLED, KERNELS
 from bnpcluster._state import State
@@ -251,6 +252,9 @@ def test_continue_fit_goes_on_with_what_was_fitted(blobs):
     model.set_params(alpha=50.0, likelihood="bernoulli").continue_fit(10)
     assert model.posterior_.alpha.shape == (4, 50)
     assert np.isfinite(model.score(blobs[0]))
+    model.set_params(sampler="gibbs", thin=7).continue_fit(10)
+    assert model.n_iter_ == 120
+    assert "NormalInverseWishart(), sampler SplitMerge()" in str(model.report())
 
 
 def test_continue_fit_after_chains_were_stopped_apart(blobs):
@@ -332,6 +336,22 @@ def test_interrupt_returns_a_fitted_estimator(blobs, interrupts, n_jobs):
     assert model.interrupted_
     assert len(model.predict(blobs[0])) == 60
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_after_sampling_loses_nothing(blobs, interrupts, monkeypatch):
+    diagnose = _sampling.diagnose
+
+    def late(*arguments, **settings):
+        os.kill(os.getpid(), signal.SIGINT)
+        return diagnose(*arguments, **settings)
+
+    monkeypatch.setattr(_sampling, "diagnose", late)
+    model = DPMixture(**QUICK).fit(blobs[0])
+    assert model.interrupted_
+    assert model.posterior_.n_draws == 40
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    model.continue_fit(3)
+    assert model.posterior_.n_draws == 43
 
 
 def test_checkpoint_resumes_bit_for_bit(blobs, tmp_path, monkeypatch):
@@ -429,7 +449,16 @@ def test_report_says_what_was_found(fitted):
     for part in ("DPMixture", "60 rows, 2 columns", "3 in the point estimate", "alpha", "agree"):
         assert part in text
     assert fitted.diagnostics_.verdict in text
-    assert "<table" in fitted.report()._repr_html_()
+    assert "<table" in fitted.report().to_html() == fitted.report()._repr_html_()
+    assert "note" not in fitted.report().found
+
+
+def test_report_notes_an_estimate_that_no_draw_resembles():
+    """Coins tell nothing of clusters: every item apart is best, though no draw is like that."""
+    X = np.random.default_rng(0).integers(2, size=(60, 4)).astype(float)
+    model = DPMixture(likelihood="bernoulli", **{**QUICK, "n_draws": 200}).fit(X)
+    assert model.n_clusters_ > max(model.n_clusters_posterior_)
+    assert "more clusters than any draw" in str(model.report())
 
 
 def test_report_of_a_data_frame(blobs):

@@ -182,6 +182,13 @@ def test_traces_of_whole_numbers_are_points_side_by_side(model):
     assert display.ax_.get_ylabel() == "number of clusters"
 
 
+def test_a_number_of_clusters_that_never_changes_has_no_fractions():
+    display = TraceDisplay(np.ones((2, 5), int), "n_clusters").plot()
+    low, high = display.ax_.get_ylim()
+    ticks = [tick for tick in display.ax_.get_yticks() if low <= tick <= high]
+    assert ticks == [1]
+
+
 def test_one_chain_needs_no_legend():
     display = TraceDisplay([0.5, 0.25], "alpha").plot()
     assert display.values.shape == (1, 2)

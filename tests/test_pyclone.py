@@ -63,8 +63,31 @@ def test_rows_are_mutations_in_the_order_of_first_appearance(table):
 
 
 def test_tumour_content_is_one_unless_given(table):
-    rows = mutations(table.drop(columns="tumour_content"))
+    with pytest.warns(UserWarning, match=r"no column 'tumour_content': all samples.*1.0.$"):
+        rows = mutations(table.drop(columns="tumour_content"))
     pd.testing.assert_frame_equal(rows, mutations(table))
+    american = table.rename(columns={"tumour_content": "tumor_content"})
+    with pytest.warns(UserWarning, match="Is it 'tumor_content'"):
+        mutations(american)
+
+
+def test_reads_that_were_not_counted_are_a_missing_sample(table):
+    first = table.index[0]
+    unknown = table.astype({"ref_counts": float, "alt_counts": float})
+    unknown.loc[first, ["ref_counts", "alt_counts"]] = np.nan
+    rows = mutations(unknown)
+    at = [f"{table['sample_id'][first]} {name}" for name in ("ref_counts", "major_cn")]
+    assert rows.loc[0, at].isna().all()
+    assert rows.isna().sum().sum() == mutations(table).isna().sum().sum() + 6
+
+
+@pytest.mark.parametrize("key", ["mutation_id", "sample_id"])
+@pytest.mark.parametrize("empty", [None, np.nan, ""])
+def test_every_row_names_its_mutation_and_sample(table, key, empty):
+    nameless = table.reset_index(drop=True).astype({key: object})
+    nameless.loc[3, key] = empty
+    with pytest.raises(ValueError, match=f"Column '{key}' is empty in row 4"):
+        mutations(nameless)
 
 
 def test_polars_tables_are_read_alike(table):
@@ -77,7 +100,8 @@ def test_polars_tables_are_read_alike(table):
     ("edit", "message"),
     [
         (lambda t: t.drop(columns="major_cn"), "lacks the column 'major_cn'"),
-        (lambda t: t.drop(columns="sample_id").assign(mutation_id=1), "could not|got 7 columns"),
+        (lambda t: t.drop(columns="sample_id"), "lacks the column 'sample_id'"),
+        (lambda t: t.rename(columns={"mutation_id": "mutation_ids"}), "Is it 'mutation_ids'"),
         (lambda t: pd.concat([t, t[t.mutation_id == "m5"]]), "several rows for mutation 'm5' in"),
         (lambda t: t.assign(error_rate=0.01), "drop the column and give PyClone.error_rate"),
         (lambda t: t.assign(minor_cn=2), "PyClone needs minor_cn of at most major_cn"),
@@ -114,8 +138,16 @@ def test_new_tables_are_predicted(table, model):
     at = [order.index(name) for name in names]
     np.testing.assert_array_equal(model.predict(some), model.labels_[at])
     assert model.score_samples(some).shape == (3,)
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(some[some["sample_id"] == "a"])
+    with pytest.raises(ValueError, match="The fit had no sample 'c'"):
+        model.predict(some.replace({"sample_id": {"b": "c"}}))
+
+
+def test_new_mutations_may_lack_a_sample_altogether(table, model):
+    of_a, everything = table[table["sample_id"] == "a"], mutations(table)
+    order = table["mutation_id"].drop_duplicates().tolist()
+    rows = everything.iloc[[order.index(name) for name in of_a["mutation_id"]]].copy()
+    rows.iloc[:, 6:] = np.nan
+    np.testing.assert_array_equal(model.predict_proba(of_a), model.predict_proba(rows))
 
 
 def test_a_fit_keeps_its_likelihood(table):
@@ -159,7 +191,7 @@ def small():
     keys = {"mutation_id": list("wwxxyyz"), "sample_id": list("1212121")}
     counts = {"ref_counts": [9, 4, 7, 5, 2, 6, 8], "alt_counts": [1, 5, 2, 4, 7, 1, 3]}
     copies = {"normal_cn": 2, "major_cn": [1, 2, 1, 1, 1, 1, 2], "minor_cn": [1, 1, 1, 1, 1, 0, 0]}
-    return pd.DataFrame({**keys, **counts, **copies})
+    return pd.DataFrame({**keys, **counts, **copies}).assign(tumour_content=1.0)
 
 
 def test_prevalences_are_averages_over_all_partitions(monkeypatch):

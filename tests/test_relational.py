@@ -258,10 +258,36 @@ def test_bad_pairs_get_one_sentence(fitted, pairs, message):
         fitted.predict_links(pairs)
 
 
-@pytest.mark.parametrize("y", [[0.5], [0, 1], [2]])
-def test_bad_outcomes_get_one_sentence(fitted, y):
-    with pytest.raises(ValueError, match="y must hold 0 or 1 for each of the 1 pairs"):
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [([0.5], "and 1 alone, got .0.5"), ([0, 1], "each of the 1 pairs"), ([2], "alone, got .2")],
+)
+def test_bad_outcomes_get_one_sentence(fitted, y, message):
+    with pytest.raises(ValueError, match=f"y must hold 0.*{message}"):
         fitted.score([[0, 1]], y)
+
+
+class Graph:
+    """As much of a graph of networkx as is looked at."""
+
+    nodes = edges = ()
+
+
+@pytest.mark.parametrize(
+    ("A", "message"),
+    [
+        (Graph(), "an adjacency matrix, got Graph: networkx makes one"),
+        ({0: [1], 1: [0]}, "an adjacency matrix, got dict"),
+        (
+            pd.DataFrame([["a", "b"], ["b", "c"], ["a", "c"]]),
+            r"square.*\(3, 2\); of a list of links",
+        ),
+        (pd.DataFrame(np.eye(2)[::-1], index=["a", "b"], columns=["b", "a"]), "different orders"),
+    ],
+)
+def test_what_is_no_matrix_gets_one_sentence(A, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        InfiniteRelationalModel().fit(A)
 
 
 @pytest.mark.parametrize("fill", [0.0, np.nan, 1.0])
@@ -318,7 +344,7 @@ def test_report_says_what_was_found(fitted):
     text = str(fitted.report())
     assert "60 vertices" in text
     assert "pairs unobserved" in text
-    assert "InfiniteRelationalModel, Relational(), sampler 'arm'" in text
+    assert "InfiniteRelationalModel, Relational(), sampler ARM()" in text
     assert "rows" not in text
     assert "<table>" in fitted.report()._repr_html_()
 

@@ -191,6 +191,8 @@ def test_evidences_are_averaged_not_their_logarithms():
     # Values 1 and 3: standard deviation sqrt 2, of the mean 1, relative to 2.
     assert error == pytest.approx(0.5)
     assert combined([run_of(-7.0)]) == pytest.approx((-7.0, 0.2))
+    for cannot_tell in (0.0, -0.1, np.nan):
+        assert np.isnan(combined([run_of(-7.0, relative_variance=cannot_tell)])[1])
 
 
 def test_a_weight_is_a_share_of_the_evidence_of_its_run():

@@ -9,6 +9,29 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
 
+def check_matrix(A: Any) -> None:
+    """Raise one sentence about what is a network, but no adjacency matrix."""
+    if isinstance(A, dict) or (hasattr(A, "nodes") and hasattr(A, "edges")):
+        raise TypeError(
+            f"A must be an adjacency matrix, got {type(A).__name__}: networkx makes one of a graph "
+            "by to_scipy_sparse_array(graph, weight=None), and of a dict by from_dict_of_lists "
+            "before that."
+        )
+    shape = tuple(getattr(A, "shape", (0, 0)))
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise ValueError(
+            f"A must be a square adjacency matrix, got shape {shape}; of a list of links make one "
+            "by scipy.sparse.coo_array((ones, (from, to)), shape=(n, n))."
+        )
+    if hasattr(A, "index") and hasattr(A, "columns"):
+        rows, columns = list(A.index), list(A.columns)
+        if rows != columns and set(rows) == set(columns):
+            raise ValueError(
+                "The rows and columns of A name the same vertices in different orders: reorder "
+                "them, A = A[A.index]."
+            )
+
+
 def as_graph(A: Any, directed: bool) -> csr_array:
     """The matrix `A` as a sparse one that stores 1 for links and NaN for unobserved pairs.
 

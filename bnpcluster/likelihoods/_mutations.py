@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +12,7 @@ import numpy as np
 from bnpcluster.likelihoods._genotypes import COLUMNS
 
 KEYS = ("mutation_id", "sample_id")
+PURITY = "tumour_content"
 
 
 class Places(NamedTuple):
@@ -22,15 +25,19 @@ class Places(NamedTuple):
 
 
 def is_tidy(X: Any) -> bool:
-    """Whether `X` is a data frame with one row per mutation and sample."""
-    return all(name in getattr(X, "columns", ()) for name in KEYS)
+    """Whether `X` is a data frame that means to have one row per mutation and sample."""
+    return any(name in getattr(X, "columns", ()) for name in (*KEYS, *COLUMNS))
 
 
 def places(table: Any) -> Places:
     """Find the mutations and samples of a tidy table."""
     missing = [name for name in KEYS if name not in table.columns]
     if missing:
-        raise ValueError(f"The table lacks the column {missing[0]!r}.")
+        raise ValueError(f"The table lacks the column {missing[0]!r}.{_near(missing[0], table)}")
+    for name in KEYS:
+        empty = [i for i, key in enumerate(table[name]) if key is None or key != key or key == ""]
+        if empty:
+            raise ValueError(f"Column {name!r} is empty in row {empty[0] + 1}.")
     mutations, first, mutation = np.unique(
         np.asarray(table["mutation_id"]).astype(str), return_index=True, return_inverse=True
     )
@@ -47,10 +54,11 @@ def places(table: Any) -> Places:
     return Places(mutations[order], samples, mutation, sample)
 
 
-def wide(table: Any, error_rate: float) -> Any:
+def wide(table: Any, error_rate: float, known: Sequence[str] | None = None) -> Any:
     """One row per mutation and six columns per sample, in a data frame of the same kind.
 
-    NaN stands for a sample that lacks the mutation.
+    NaN stands for a sample that lacks the mutation, or knows nothing of its reads. Columns are
+    those of the samples of the table, or of the `known` samples of a fit.
     """
     at = places(table)
     if "error_rate" in table.columns and (np.asarray(table["error_rate"]) != error_rate).any():
@@ -61,9 +69,17 @@ def wide(table: Any, error_rate: float) -> Any:
     out = np.full((len(at.samples), len(COLUMNS), len(at.mutations)), np.nan)
     for c, name in enumerate(COLUMNS):
         out[at.sample, c, at.mutation] = _column(table, name)
+    out.transpose(0, 2, 1)[np.isnan(out[:, :2]).all(axis=1)] = np.nan
     check(out.transpose(2, 0, 1), at.mutations.tolist(), at.samples.tolist())
     names = [f"{sample} {name}" for sample in at.samples for name in COLUMNS]
-    return type(table)(dict(zip(names, out.reshape(len(names), -1), strict=True)))
+    rows = dict(zip(names, out.reshape(len(names), -1), strict=True))
+    if known is not None:
+        new = [sample for sample in at.samples if f"{sample} {COLUMNS[0]}" not in known]
+        if new:
+            raise ValueError(f"The fit had no sample {str(new[0])!r}.")
+        nothing = np.full(len(at.mutations), np.nan)
+        rows = {name: rows.get(name, nothing) for name in known}
+    return type(table)(rows)
 
 
 def _column(table: Any, name: str) -> np.ndarray:
@@ -72,9 +88,25 @@ def _column(table: Any, name: str) -> np.ndarray:
         if np.isnan(values).all():
             raise ValueError(f"The column {name!r} of the table holds no number.")
         return values
-    if name == "tumour_content":
-        return np.ones(len(table))  # as PyClone-VI has it
-    raise ValueError(f"The table lacks the column {name!r}.")
+    if name == PURITY:
+        return np.ones(len(table))  # as PyClone-VI has it; see `warn_of_purity`
+    raise ValueError(f"The table lacks the column {name!r}.{_near(name, table)}")
+
+
+def warn_of_purity(table: Any) -> None:
+    """Say so if a tidy table does not tell how much of each sample is tumour."""
+    if PURITY not in table.columns:
+        warnings.warn(
+            f"The table has no column {PURITY!r}: all samples are taken to be pure tumour, 1.0."
+            f"{_near(PURITY, table)}",
+            stacklevel=5,
+        )
+
+
+def _near(name: str, table: Any) -> str:
+    """A hint at a column that may be the one."""
+    found = difflib.get_close_matches(name, [str(other) for other in table.columns], n=1)
+    return f" Is it {found[0]!r}?" if found else ""
 
 
 def checked(X: np.ndarray) -> np.ndarray:

@@ -37,8 +37,11 @@ class Likelihood(BaseEstimator):
         """Instances, each with five to seven rows of data, on which the checks are made."""
         return [(cls(), rng.normal(size=(6, 2)))]
 
-    def table(self, X: Any) -> Any:
-        """Rows made of what a user gave, if that is a table of another shape; before any check."""
+    def table(self, X: Any, known: Any = None) -> Any:
+        """Rows made of what a user gave, if that is a table of another shape; before any check.
+
+        `known` are the names of the columns of the fit, if there was one.
+        """
         return X
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:

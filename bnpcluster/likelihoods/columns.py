@@ -169,13 +169,18 @@ class Columns(Likelihood):
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the columns of every part for the kernels."""
-        parts = self._split(X.shape[1])
-        return _paired([law.bind(X[:, own], capacity) for law, own in parts], capacity)
+        bounds = []
+        for law, own in self._split(X.shape[1]):
+            with _resolve.with_columns(own):
+                bounds.append(law.bind(X[:, own], capacity))
+        return _paired(bounds, capacity)
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the columns of every part, of which entries may be NaN."""
-        parts = self._split(X.shape[1])
-        bounds = [law.bind_observed(X[:, own], capacity) for law, own in parts]
+        bounds = []
+        for law, own in self._split(X.shape[1]):
+            with _resolve.with_columns(own):
+                bounds.append(law.bind_observed(X[:, own], capacity))
         return _paired(bounds, capacity)
 
     def frozen(self, X: np.ndarray) -> Columns:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bnpcluster.likelihoods._genotypes import COLUMNS, GENOTYPES, Law
-from bnpcluster.likelihoods._mutations import checked, is_tidy, wide
+from bnpcluster.likelihoods._mutations import checked, is_tidy, warn_of_purity, wide
 from bnpcluster.likelihoods._prevalence_grid import Reads, bind_reads, reads_of
 from bnpcluster.likelihoods.base import Likelihood, number
 
@@ -110,9 +110,14 @@ class PyClone(Likelihood):
         spread = precision if self.density == "beta_binomial" else None
         return Law(int(self.n_grid), self.genotypes, error_rate, spread)
 
-    def table(self, X: Any) -> Any:
+    def table(self, X: Any, known: Any = None) -> Any:
         """One row per mutation, if `X` is a tidy table with one per mutation and sample."""
-        return wide(X, self.error_rate) if is_tidy(X) else X
+        if not is_tidy(X):
+            return X
+        rows = wide(X, self.error_rate, known)
+        if known is None:
+            warn_of_purity(X)
+        return rows
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the mutations `X` for the kernels."""

@@ -20,7 +20,7 @@ from bnpcluster.plotting._shared import (
     evenly,
     weighted_quantile,
 )
-from bnpcluster.prediction import draw_log_densities
+from bnpcluster.prediction import draw_log_densities, predict
 
 Random = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 MARGIN = 0.2  # of the range of the data, on both sides of it
@@ -156,7 +156,7 @@ class DensityDisplay:
         _check(estimator, n_columns, discrete, level)
         axes = _axes(estimator._X, discrete) if grid is None else _given(grid, n_columns)
         points = np.column_stack([a.ravel() for a in np.meshgrid(*axes)])
-        mean = np.exp(estimator.score_samples(points))
+        mean = np.exp(predict(estimator._fitted_for(points), points).log_density)
         draws, weights = _draws.thin(estimator.posterior_.weights.ravel(), n_draws)
         densities = _densities(estimator, bands, draws, random_state)
         lower, upper = _bands(densities, weights, points, level)

@@ -118,7 +118,7 @@ class TraceDisplay:
             drawn = {"color": COLOURS[c % len(COLOURS)], "label": f"chain {c}", **style, **kwargs}
             self.lines_ += ax.plot(np.arange(1, n_draws + 1), values + shift[c], **drawn)
         if whole:
-            ax.yaxis.get_major_locator().set_params(integer=True)
+            ax.yaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
         ax.set(xlabel="kept draw", ylabel=NAMES.get(self.name, self.name.replace("_", " ")))
         if 1 < len(self.values) <= SHOWN_CHAINS:
             # Above the axes, for there is no free place inside; short, to fit there.

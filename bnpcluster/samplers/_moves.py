@@ -23,6 +23,10 @@ IDLE = 20  # items: what a move costs that is given up before it touches the dat
 # A pass compares an item with two blocks and adds it to one; a sweep compares it with its own.
 PASSES = 1.5
 COLUMNS = 16  # with so many columns more, adding costs as much more as comparing once
+# An iteration over few items takes as long as over this many, divided by the number of columns, so
+# moves that cost little may as well: they are what lets small clusters come and go.
+FEW = 2000
+DISCRETE = 8  # columns that a likelihood without coordinates counts for
 
 
 class SplitMergeSampler(Sampler):
@@ -30,6 +34,7 @@ class SplitMergeSampler(Sampler):
 
     n_moves: Any
     n_gibbs: Any
+    few = 0  # under "auto" moves cost as much as a sweep over at least so many items
 
     requires: tuple[str, ...] = (
         *Gibbs.requires,
@@ -73,17 +78,21 @@ class SplitMergeSampler(Sampler):
         """
         if not state.adapting or self.n_moves != "auto":
             return
-        passes = PASSES + n_coordinates(state.problem.likelihood) // COLUMNS
+        n_columns = n_coordinates(state.problem.likelihood)
+        passes = PASSES + n_columns // COLUMNS
+        enough = max(state.n_items, self.few // (n_columns or DISCRETE))
         tuning, cost = state.tuning, IDLE + passes * work / n_moves
         seen = tuning.get("seen", 0.0) + 1.0
         rate = 1.0 / min(seen, MEMORY)
         tuning["seen"] = seen
         tuning["cost"] = tuning.get("cost", cost) * (1.0 - rate) + rate * cost
-        tuning["moves"] = min(max(state.n_items / tuning["cost"], 1.0), MOST_MOVES)
+        tuning["moves"] = min(max(enough / tuning["cost"], 1.0), MOST_MOVES)
 
 
 class PairSampler(SplitMergeSampler):
     """Base class of samplers whose moves split one block or merge two."""
+
+    few = FEW
 
     def _plan(self, state: State) -> tuple[Any, Plan]:
         """The law of the anchors, and how moves propose."""

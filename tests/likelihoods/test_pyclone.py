@@ -369,5 +369,5 @@ def test_equal_reads_are_stored_once():
 
 
 def test_only_tidy_tables_are_reshaped():
-    X = SimpleNamespace(columns=["mutation_id", "ref_counts"])
+    X = SimpleNamespace(columns=["a ref_counts", "a alt_counts"])
     assert PyClone().table(X) is X

@@ -136,8 +136,8 @@ COMMAND_LINE = [
     Mutant(
         "cli.py",
         "columns are called by numbers",
-        "with_names(str(error), list(rows.columns))",
-        "str(error)",
+        "_resolve.with_columns(list(rows.columns))",
+        "_resolve.with_columns(None)",
         TABLES,
     ),
     Mutant(

@@ -15,11 +15,11 @@ from bnpcluster._jit import DISABLED
 from bnpcluster._state import State
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess
-from bnpcluster.samplers import SAMS, JainNeal, SplitMerge
+from bnpcluster.samplers import PGSM, SAMS, JainNeal, SplitMerge
 from bnpcluster.samplers._anchors import draw_anchors, member
 from bnpcluster.samplers._informed import LAWS
 from bnpcluster.samplers._launches import LAUNCHES, ROUNDS, launch, two_means
-from bnpcluster.samplers._moves import COLUMNS, IDLE, MOST_MOVES, PASSES, UNTUNED
+from bnpcluster.samplers._moves import COLUMNS, FEW, IDLE, MOST_MOVES, PASSES, UNTUNED
 from bnpcluster.samplers._orders import DECISIVE, RANDOM, arrange, heap_sort
 from bnpcluster.samplers._pairs import new_work
 from bnpcluster.testing import check_sampler
@@ -399,6 +399,7 @@ def test_tuning_survives_an_interruption(tmp_path, monkeypatch):
 
 def test_as_many_moves_as_cost_one_sweep():
     sampler = SplitMerge(n_gibbs=0)
+    sampler.few = 0
     state = State(NormalInverseWishart().bind(FAR), DirichletProcess(1.0), [0] * 90)
     assert sampler._how_many(state) == UNTUNED
     sampler._learn(state, 400.0, 10)
@@ -427,6 +428,20 @@ def test_as_many_moves_as_cost_one_sweep():
     before = state.tuning.copy()
     given._learn(state, 0.0, 3)
     assert state.tuning == before
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "enough"),
+    [(NormalInverseWishart(), FEW // 2), (NormalInverseGamma(), FEW // 2), (Bernoulli(), 250)],
+)
+def test_few_items_get_as_many_moves_as_cost_an_iteration(likelihood, enough):
+    X = FAR > 0 if isinstance(likelihood, Bernoulli) else FAR
+    state = State(likelihood.bind(X * 1.0), DirichletProcess(1.0), [0] * 90)
+    state.adapting = True
+    for sampler, items in ((SplitMerge(), enough), (SAMS(), enough), (PGSM(), 90)):
+        state.tuning = {}
+        sampler._learn(state, 400.0, 10)
+        assert state.tuning["moves"] == pytest.approx(items / (IDLE + PASSES * 40.0))
 
 
 @pytest.mark.parametrize("n_restricted", [0, 2, None])
