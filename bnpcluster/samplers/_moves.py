@@ -64,7 +64,10 @@ class SplitMergeSampler(Sampler):
         raise NotImplementedError(f"{type(self).__name__} must define _move(state, n_moves, rng).")
 
     def _how_many(self, state: State) -> int:
-        """Moves of this iteration; under "auto" about as many as cost one Gibbs sweep."""
+        """Moves of this iteration; under "auto" about as many as cost one Gibbs sweep.
+
+        That is of `few` items at least.
+        """
         if self.n_moves != "auto":
             return whole("n_moves", self.n_moves, 1)
         if "moves" not in state.tuning:

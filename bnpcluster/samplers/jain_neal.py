@@ -31,7 +31,8 @@ class JainNeal(PairSampler):
         Restricted scans before the one that proposes. None: no scan at all, the simple random
         split.
     n_moves : int or "auto", default=1
-        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, found in warm-up.
+        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or, where rows are
+        few, the rest of an iteration; found in warm-up.
     n_gibbs : int, default=1
         Gibbs sweeps per iteration; 0 gives the pure sampler.
     launch : {"random", "archive"}, default="random"

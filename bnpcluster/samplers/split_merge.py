@@ -33,7 +33,8 @@ class SplitMerge(PairSampler):
     anchors : {"balanced", "uniform", "cluster", "threshold"}, default="balanced"
         How anchors are drawn; see `SAMS`.
     n_moves : int or "auto", default="auto"
-        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, found in warm-up.
+        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or, where rows are
+        few, the rest of an iteration; found in warm-up.
     n_gibbs : int, default=1
         Gibbs sweeps per iteration; 0 gives the pure sampler.
 
