@@ -55,8 +55,8 @@ def page(model: Sampled, own: NDArray[np.float64], rows: Rows, facts: dict[str, 
 def _clusters(model: Sampled, own: NDArray[np.float64], rows: Rows) -> str:
     """A table of the clusters: size, how sure its rows are, what is typical of its columns."""
     shown = list(rows.columns)[:SHOWN_COLUMNS]
-    kind = "commonest" if rows.words else "mean of"
-    head = ["cluster", "rows", "mean probability", *(f"{kind} {name}" for name in shown)]
+    head = ["cluster", "rows", "mean probability"]
+    head += [f"{'commonest' if name in rows.words else 'mean of'} {name}" for name in shown]
     lines = ["".join(f"<th>{html.escape(name)}</th>" for name in head)]
     for k in range(model.n_clusters_):
         inside = model.labels_ == k

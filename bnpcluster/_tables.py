@@ -76,9 +76,12 @@ class Frame:
 
 
 def chosen_rows(
-    table: Table, file: str, id_column: str | None, chosen: list[str], coded: bool
+    table: Table, file: str, id_column: str | None, chosen: list[str], coded: str
 ) -> Rows:
-    """The rows of a table, by the `chosen` columns, or all; if `coded`, cells may be any words."""
+    """The rows of a table, by the `chosen` columns, or all.
+
+    Of `coded` columns (all, none, or those that hold text) cells may be any words.
+    """
     # A first column without a name holds the names of the rows.
     id_column = id_column or ("" if "" in table else None)
     chosen = chosen or [name for name in table if name != id_column]
@@ -87,14 +90,34 @@ def chosen_rows(
             raise ValueError(f"{file} has no column {name!r}; it has {', '.join(table)}.")
     if not chosen:
         raise ValueError(f"{file} has no column to cluster by.")
-    if coded:
-        codes = {name: as_codes(table[name]) for name in chosen}
-        columns = {name: numbers for name, (numbers, _) in codes.items()}
-        words = {name: w for name, (_, w) in codes.items()}
-    else:
-        columns, words = {name: as_numbers(name, table[name]) for name in chosen}, {}
+    columns, words = {}, {}
+    for name in chosen:
+        if coded == "all" or (coded == "text" and _holds_text(name, table[name])):
+            columns[name], words[name] = as_codes(table[name])
+        else:
+            columns[name] = as_numbers(name, table[name])
     ids = range(1, len(columns[chosen[0]]) + 1) if id_column is None else table[id_column]
     return Rows(id_column or "row", ids, columns, words)
+
+
+def likelihoods(rows: Rows) -> dict[int, str]:
+    """A likelihood for every column of a mixed table: words, 0 and 1, or other numbers."""
+    named = {}
+    for j, (name, values) in enumerate(rows.columns.items()):
+        coins = np.isin(values[~np.isnan(values)], (0.0, 1.0)).all()
+        named[j] = "categorical" if name in rows.words else "bernoulli" if coins else "nig"
+    return named
+
+
+def _holds_text(name: str, cells: list[Any]) -> bool:
+    """Whether a column holds words; numbers with a comma are none."""
+    try:
+        as_numbers(name, cells)
+    except ValueError as error:
+        if "comma" in str(error):
+            raise
+        return True
+    return False
 
 
 def read_table(path: Path) -> Table:

@@ -45,7 +45,9 @@ MODELS: dict[str, type[Mixture]] = {
     "mfm": MFMMixture,
     "finite": FiniteDirichletMixture,
 }
-OF_NUMBERS = [name for name in LIKELIHOODS if name not in ("columns", "pyclone")]
+OF_ROWS = [name for name in LIKELIHOODS if name != "pyclone"]
+CODED = {"categorical": "all", "columns": "text"}
+"""Which columns of a table may hold words, by likelihood."""
 PRIOR_PARAMETERS = {
     "alpha": "concentration (dp, py)",
     "discount": "discount (py)",
@@ -120,7 +122,7 @@ def parser() -> Parser:
     )
     result.add_argument("--version", action="version", version=bnpcluster.__version__)
     commands = result.add_subparsers(required=True, metavar="COMMAND")
-    command = _add_command(commands, "fit", "cluster the rows of a table of numbers", fit)
+    command = _add_command(commands, "fit", "cluster the rows of a table", fit)
     group = command.add_argument_group("data")
     group.add_argument(
         "--id-column", default=None, metavar="NAME", help="names of the rows; not clustered"
@@ -129,7 +131,7 @@ def parser() -> Parser:
         "--columns", default=None, metavar="A,B,...", help="columns to cluster by; all by default"
     )
     group.add_argument(
-        "--likelihood", metavar="NAME", help=f"{', '.join(OF_NUMBERS)}; niw by default"
+        "--likelihood", metavar="NAME", help=f"{', '.join(OF_ROWS)} (mixed); niw by default"
     )
     command = _add_command(commands, "pyclone", "cluster mutations by their prevalence", pyclone)
     group = command.add_argument_group("reads")
@@ -230,9 +232,11 @@ def fit(options: argparse.Namespace) -> int:
     chosen = [name.strip() for name in options.columns.split(",")] if options.columns else []
     if model.likelihood == "pyclone":
         raise ValueError("mutations have a command of their own, bnpcluster pyclone.")
-    coded = model.likelihood == "categorical"
+    coded = CODED.get(model.likelihood, "none")
     table = _tables.read_table(options.table)
     rows = _tables.chosen_rows(table, options.table.name, options.id_column, chosen, coded)
+    if model.likelihood == "columns":
+        model.set_params(likelihood=_tables.likelihoods(rows))
     _results.prepare(options.out, _results.FILES, options.force)
     with _resolve.with_columns(list(rows.columns)):
         doubtful = _fitted(model, np.column_stack(list(rows.columns.values())))

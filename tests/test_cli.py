@@ -16,7 +16,7 @@ from bnpcluster import DPMixture, PitmanYorMixture, _sampling, cli
 from bnpcluster._advice import as_options
 from bnpcluster._progress import Progress
 from bnpcluster._results import FILES, membership
-from bnpcluster._tables import read_table
+from bnpcluster._tables import chosen_rows, likelihoods, read_table
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.partitions import coclustering
 from bnpcluster.posterior import Posterior
@@ -484,6 +484,40 @@ def test_bad_reads(reads, capsys):
         capsys, run("pyclone", reads, "--out", folder, "--n-grid", "1")
     )
     assert not any((folder / name).exists() for name in FILES)
+
+
+def test_mixed_tables_are_clustered_by_words_coins_and_numbers(frame, tmp_path):
+    groups = np.arange(len(frame)) % 2
+    mixed = pd.DataFrame(
+        {"height": 60 + 30 * groups, "city": np.array(["Oslo", "Rome"])[groups], "ill": groups}
+    )
+    mixed["height"] += np.random.default_rng(0).normal(size=len(mixed))
+    mixed.loc[3, "city"], mixed.loc[5, "height"] = None, None
+    mixed.to_csv(tmp_path / "mixed.csv", index=False)
+    options = ["--likelihood", "columns", "--sampler", "gibbs", *QUICK]
+    status, folder = fit(tmp_path / "mixed.csv", *options)
+    assert status in (0, 3)
+    assert columns_of(folder / "labels.csv")["cluster"] == [str(g) for g in groups]
+    text = (folder / "report.html").read_text()
+    assert "<th>mean of height</th><th>commonest city</th><th>mean of ill</th>" in text
+    assert re.search(r"<td>9\d\.\d+</td><td>Rome</td><td>1</td>", text)
+    kinds = likelihoods(chosen_rows(read_table(tmp_path / "mixed.csv"), "mixed", None, [], "text"))
+    assert kinds == {0: "nig", 1: "categorical", 2: "bernoulli"}
+
+
+def test_a_comma_in_mixed_tables_makes_no_category(tmp_path, capsys):
+    (tmp_path / "comma.csv").write_text("a;b\n1,5;x\n2,5;y\n")
+    status, _ = fit(tmp_path / "comma.csv", "--likelihood", "columns")
+    assert "has a comma in its numbers" in refused(capsys, status)
+
+
+def test_an_error_rate_in_a_table_is_a_number(reads, capsys):
+    """A column of a text file, as PyClone-VI's own tables have it."""
+    frame = pd.read_csv(reads, sep="\t").assign(error_rate=0.01, tumour_content=0.9)
+    frame.to_csv(reads, sep="\t", index=False)
+    options = ["--out", reads.parent / "results", "--n-grid", "31", *QUICK, "--quiet"]
+    assert "--error-rate, which is 0.001 now" in refused(capsys, run("pyclone", reads, *options))
+    assert run("pyclone", reads, *options, "--error-rate", "0.01") in (0, 3)
 
 
 def test_the_options_of_reads_are_those_of_the_likelihood(capsys):

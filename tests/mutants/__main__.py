@@ -23,6 +23,7 @@ from tests.mutants.columns import COLUMNS
 from tests.mutants.command_line import COMMAND_LINE
 from tests.mutants.densities import DENSITIES
 from tests.mutants.discrete import DISCRETE
+from tests.mutants.first_hour import FIRST_HOUR
 from tests.mutants.gaussian import GAUSSIAN
 from tests.mutants.holes import MISSING
 from tests.mutants.long_runs import LONG_RUNS
@@ -62,6 +63,7 @@ MUTANTS = [
     *SUMMARIES,
     *DENSITIES,
     *COMMAND_LINE,
+    *FIRST_HOUR,
 ]
 ROOT = Path(__file__).resolve().parents[2]
 OUTCOMES = {0: "SURVIVED", 1: "caught"}  # by pytest's exit status
