@@ -145,7 +145,7 @@ class PitmanYorMixture(Mixture):
     >>> from bnpcluster import PitmanYorMixture
     >>> rng = np.random.default_rng(1)
     >>> X = np.concatenate([rng.normal(c, 0.3, (40, 2)) for c in (-2, 0, 2)])
-    >>> PitmanYorMixture(alpha=0.5, n_draws=3000, random_state=1).fit(X).n_clusters_
+    >>> PitmanYorMixture(alpha=0.5, n_draws=1000, random_state=1).fit(X).n_clusters_
     3
     """
 
@@ -197,7 +197,7 @@ class FiniteDirichletMixture(Mixture):
     >>> from bnpcluster import FiniteDirichletMixture
     >>> rng = np.random.default_rng(1)
     >>> X = np.concatenate([rng.normal(c, 0.3, (40, 2)) for c in (-2, 0, 2)])
-    >>> FiniteDirichletMixture(concentration=0.2, n_draws=3000, random_state=1).fit(X).n_clusters_
+    >>> FiniteDirichletMixture(concentration=0.2, n_draws=1000, random_state=1).fit(X).n_clusters_
     3
     """
 
@@ -300,7 +300,7 @@ class NGGMixture(Mixture):
     >>> from bnpcluster import NGGMixture
     >>> rng = np.random.default_rng(1)
     >>> X = np.concatenate([rng.normal(c, 0.3, (40, 2)) for c in (-2, 0, 2)])
-    >>> NGGMixture(sigma=0.1, n_draws=3000, random_state=1).fit(X).n_clusters_
+    >>> NGGMixture(sigma=0.1, n_draws=1000, random_state=1).fit(X).n_clusters_
     3
     """
 

@@ -122,6 +122,7 @@ def told_and_variant():
     for name, told in TARGETS.items():
         for variant in VARIANTS:
             quick = variant == "full" or len(told[0].X) == 4 or name == "nig-three_blocks_at_most"
+            quick &= name != "relational-five"
             marks = [] if quick else [pytest.mark.slow]
             yield pytest.param(told, variant, id=f"{name}-{variant}", marks=marks)
 
