@@ -432,7 +432,7 @@ def test_as_many_moves_as_cost_one_sweep():
 
 @pytest.mark.parametrize(
     ("likelihood", "enough"),
-    [(NormalInverseWishart(), FEW // 2), (NormalInverseGamma(), FEW // 2), (Bernoulli(), 250)],
+    [(NormalInverseWishart(), FEW // 2), (NormalInverseGamma(), FEW // 2), (Bernoulli(), FEW // 8)],
 )
 def test_few_items_get_as_many_moves_as_cost_an_iteration(likelihood, enough):
     X = FAR > 0 if isinstance(likelihood, Bernoulli) else FAR
