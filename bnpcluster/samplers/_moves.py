@@ -23,8 +23,8 @@ IDLE = 20  # items: what a move costs that is given up before it touches the dat
 # A pass compares an item with two blocks and adds it to one; a sweep compares it with its own.
 PASSES = 1.5
 COLUMNS = 16  # with so many columns more, adding costs as much more as comparing once
-# An iteration over few items takes as long as over this many, divided by the number of columns, so
-# moves that cost little may as well: they are what lets small clusters come and go.
+# Over few items moves may cost as much as a sweep over this many, divided by the number of columns:
+# they let small clusters come and go. An iteration takes about half as long again.
 FEW = 2000
 DISCRETE = 8  # columns that a likelihood without coordinates counts for
 
