@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnpcluster import _draws, _listed
-from bnpcluster._search import FEW_DRAWS, WORK_LIMIT, Objective, Search, TooWide
+from bnpcluster._search import FEW_DRAWS, LEAST_DRAWS, WORK_LIMIT, Objective, Search, TooWide
 
 LITTLE_WORK = 3 * 10**6  # below that, agreement does not stop the search
 AGREEING_STARTS = 4
@@ -69,7 +69,8 @@ def _within_room(
         try:
             return run(Search(draws, n_blocks, weights, objective, rng), *arguments)
         except TooWide:
-            rows, weights = _draws.thin(weights, max(len(draws) // 2, FEW_DRAWS))
+            fewest = FEW_DRAWS if len(draws) > FEW_DRAWS else LEAST_DRAWS
+            rows, weights = _draws.thin(weights, max(len(draws) // 2, fewest))
             draws = draws[rows]
 
 

@@ -14,8 +14,9 @@ beside w_r [f(m_rab + 1) - f(m_rab)]. Scoring an item against every cluster then
 rows. Blocks of a single item need no row: they contribute nothing to any score. While a search
 settles, few clusters change: if an item's own one has not, it is scored against those alone.
 
-Nothing but the caller limits the number of clusters. Where many clusters would make the tables too
-large for the number of draws, `TooWide` says so.
+Where many clusters would make the tables too large for the number of draws, `TooWide` says so. The
+number of clusters is limited by the caller alone, unless the tables of the least number of draws
+would not fit.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ CELL_LIMIT = 4 * 10**7  # cells of the tables, 12 bytes each
 SWEEP_LIMIT = 2 * 10**9  # cells read in one sweep over all items
 WORK_LIMIT = 4 * 10**9  # cells read in all sweeps
 SCATTERED = 4  # a cell of a scattered column takes as long as so many in a row
-FEW_DRAWS = 100  # with so few draws no limit on the tables applies
+FEW_DRAWS = 100  # with so few draws these limits on the tables do not apply, but the next
+MOST_CELLS = 2 * 10**8  # cells of the tables whatever they hold: 2.4 GB
+LEAST_DRAWS = 10  # that a search goes on with; then clusters are limited to what fits
 
 
 class Objective(NamedTuple):
@@ -234,7 +237,7 @@ class Search:
         value = np.arange(n + 2) * _draws.block_gain(objective.loss, n, n + 1)
         step = np.diff(value)
         self.rng, self.n_items, self.n_blocks = rng, n, n_blocks
-        self.most = objective.max_clusters
+        self.most = min(objective.max_clusters, self._fitting(n_rows + 1, n_draws))
         self.loss, self.work = 0.0, 0
         self.tables = Tables(
             labels=np.full(n, -1, dtype=np.int32),
@@ -246,7 +249,7 @@ class Search:
             weights=weights / weights.sum(),
             step=step,
             joining=(2.0 - objective.cost) * step,
-            most=np.array([objective.max_clusters]),
+            most=np.array([self.most]),
             score=np.zeros(0),
             margins=np.zeros(n),
             clock=np.zeros(1, dtype=np.int64),
@@ -259,14 +262,19 @@ class Search:
         # The steps of f differ by at most this much from one size to the next.
         self.slack = 2.0 * float(np.diff(step).max()) + self.tolerance
 
+    @staticmethod
+    def _fitting(n_rows: int, n_draws: int) -> int:
+        """Clusters for which there is room when the draws may not become fewer."""
+        return 2**31 - 1 if n_draws > LEAST_DRAWS else max(MOST_CELLS // n_rows - 8, 1)
+
     def widen(self, n_columns: int) -> None:
-        """Make room for at least so many clusters."""
-        t, columns = self.tables, 8 * -(-n_columns // 8)
-        extra, n_draws = columns - len(t.sizes), t.rows.shape[1]
+        """Make room for at least so many clusters, or as many as are allowed."""
+        t, columns = self.tables, 8 * -(-min(n_columns, self.most + 1) // 8)
+        extra, n_draws, cells = columns - len(t.sizes), t.rows.shape[1], len(t.counts) * columns
         if extra <= 0:
             return
-        large = len(t.counts) * columns > CELL_LIMIT or t.rows.size * columns > SWEEP_LIMIT
-        if large and n_draws > FEW_DRAWS:
+        large = cells > CELL_LIMIT or t.rows.size * columns > SWEEP_LIMIT
+        if n_draws > (LEAST_DRAWS if cells > MOST_CELLS else FEW_DRAWS if large else n_draws):
             raise TooWide
         self.tables = t._replace(
             sizes=np.pad(t.sizes, (0, extra)),

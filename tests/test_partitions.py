@@ -273,6 +273,25 @@ def test_wide_tables_make_the_search_use_fewer_draws(monkeypatch):
     )
 
 
+def test_tables_have_a_limit_whatever_the_draws(monkeypatch):
+    draws = np.random.default_rng(11).integers(30, size=(60, 400))
+    searches = []
+
+    def record(*args):
+        searches.append(Search(*args))
+        return searches[-1]
+
+    monkeypatch.setattr(_estimate, "Search", record)
+    for cells, used in ((200_000, [60, 30, 15]), (20_000, [60, 30, 15, 10])):
+        monkeypatch.setattr(_search, "MOST_CELLS", cells)
+        searches.clear()
+        estimate = point_estimate(draws, "binder")
+        assert [s.tables.rows.shape[1] for s in searches] == used
+        assert all(s.tables.counts.size <= cells for s in searches)
+    n_rows = len(searches[-1].tables.counts)
+    assert estimate.max() + 1 == searches[-1].most == cells // n_rows - 8
+
+
 def test_many_draws_are_thinned_evenly_and_the_estimate_stays(monkeypatch):
     rng = np.random.default_rng(12)
     draws = noisy_draws(rng, 500, 30, 3, 0.2)

@@ -218,11 +218,57 @@ def test_a_single_cloud_of_draws_is_one_mode(noise, loss):
     assert mode.labels.tolist() == point_estimate(draws, loss).tolist()
 
 
-def test_items_that_waver_each_for_itself_make_no_modes():
+@pytest.mark.parametrize(("together", "n_groups", "share"), [(1, 4, 0.5), (2, 4, 0.5), (1, 2, 0.1)])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_items_that_waver_each_for_itself_make_no_modes(loss, together, n_groups, share):
     rng = np.random.default_rng(13)
     draws = np.tile(np.repeat([0, 1], 20), (500, 1))
-    draws[:, :4] = rng.integers(2, size=(500, 4))  # sixteen partitions of mass 1/16
-    assert len(modes(draws)) == 1
+    elsewhere = rng.random((500, n_groups)) < share  # four: sixteen partitions of mass 1/16
+    draws[:, : together * n_groups] = np.repeat(elsewhere, together, axis=1)
+    assert len(modes(draws, loss)) == 1
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_a_far_mode_hides_no_near_ones(noise):
+    rng = np.random.default_rng(18)
+    three, two = np.repeat([0, 1, 2], 20), np.repeat([0, 1], 30)
+    centres, shares = (three, two, rng.permutation(three)), (34, 33, 32)
+    draws = np.concatenate(
+        [scattered(rng, m, c, noise) for m, c in zip(shares, centres, strict=True)]
+    )
+    found = modes(draws)
+    assert [len(m.draws) for m in found] == [34, 33, 32]
+    for mode, centre in zip(found, centres, strict=True):
+        assert mode.labels.tolist() == relabel(centre).tolist()
+
+
+def test_draws_that_are_counted_or_repeated_have_the_same_modes():
+    draws = np.array([np.repeat([0, 1, 2], 20), np.repeat([0, 1], 30), np.arange(60) % 3])
+    for counts in ((5, 4, 3), (1, 1, 1)):
+        repeated, counted = modes(np.repeat(draws, counts, axis=0)), modes(draws, weights=counts)
+        assert [m.mass for m in repeated] == [m.mass for m in counted]
+        assert [m.mass for m in counted] == pytest.approx(np.array(counts) / sum(counts))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(8))
+def test_separate_clouds_are_modes_however_far_from_one_another(loss, seed):
+    rng = np.random.default_rng(seed)
+    centres = [rng.integers(rng.integers(2, 6), size=40) for _ in range(4)]
+    for part in (slice(1), slice(2), slice(3), slice(4)):  # also beside the first alone
+        draws = np.concatenate([scattered(rng, 50, c, 0.02) for c in centres[part]])
+        assert [m.mass for m in modes(draws, loss)] == [1 / len(centres[part])] * len(centres[part])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_heavy_draws_are_no_modes_beside_others_of_their_kind(seed):
+    rng = np.random.default_rng(seed)
+    centres = np.repeat([0, 1, 2, 3], 15), rng.integers(3, size=60)
+    draws = np.concatenate([scattered(rng, 60, c, 0.05) for c in centres])
+    typical = np.argsort(_draws.distances(centres[0], draws[:60], "vi"))[[29, 30]]
+    weights = np.repeat([1.0, 4.0], 60)
+    weights[typical] = 200.0
+    assert [len(m.draws) for m in modes(draws, weights=weights)] == [60, 60]
 
 
 def test_small_groups_belong_to_the_nearest_mode():

@@ -7,6 +7,9 @@ from math import isqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import connected_components
+from sklearn.metrics.cluster import contingency_matrix
 
 from bnpcluster import _draws
 from bnpcluster.partitions._estimates import point_estimate
@@ -84,13 +87,15 @@ def modes(
     At most 400 draws (fewer where items are many), evenly spaced in order of sampling and in
     proportion to weight, are grouped by their distances (on 1e5 evenly spaced items at most). The
     two groups with the least mean distance are joined, again and again, but for groups that are
-    distinct. These both hold `min_mass`, and the mean distance between them is more than
-    `separation` times that between two draws within either, and more than that between any two
-    draws. Then every draw goes to the group whose point estimate is nearest.
+    separate: both hold `min_mass`, and the mean distance between them is more than `separation`
+    times that between two draws within either. Then every draw goes to the group whose point
+    estimate is nearest.
 
-    The second bound looks at the posterior as a whole, so that a few items that waver between
-    clusters, each for itself, do not make a mode of every combination. What is a single mode beside
-    far ones may have modes of its own: call `modes` with its draws alone.
+    Where a few items waver between clusters, each for itself, every combination may be such a
+    group. So groups belong to one mode if a single item makes the difference between their central
+    draws, or if they are no farther from one another than any two draws are on average; and so does
+    whatever is chained to them in this way. The average is taken anew within each of the modes, for
+    a far one hides that two others are distinct.
 
     The masses are as good as the sampler: chains that never leave their mode weigh modes by how
     many chains there are.
@@ -112,14 +117,20 @@ def modes(
     mass = _draws.as_weights(weights, len(matrix))
     n = matrix.shape[1]
     _draws.block_gain(loss, 1)
-    sample = _sample(mass, min(MOST_COMPARED, max(FEWEST_COMPARED, isqrt(COMPARED_LABELS // n))))
+    most = min(MOST_COMPARED, max(FEWEST_COMPARED, isqrt(COMPARED_LABELS // n)))
+    sample, count = _sample(mass, most)
     some = matrix[sample, :: -(-n // MOST_ITEMS)]
-    groups = _groups(_draws.all_distances(some, loss), separation, min_mass)
+    least = min_mass * count.sum() * (1 - 1e-12)
+    distance = _draws.all_distances(some, loss)
+    groups = _groups(distance, count, separation, least)
+    medoids = [some[g[np.argmin(distance[np.ix_(g, g)] @ count[g])]] for g in groups]
+    near = np.array([[_one_item_apart(a, b) for a in medoids] for b in medoids])
+    groups = _chained(groups, near, distance, count)
     if len(groups) == 1:
         return [_mode(matrix, mass, np.flatnonzero(mass), loss, random_state)]
     centres = [
-        point_estimate(matrix[sample[members]], loss, random_state=random_state)
-        for members in groups
+        point_estimate(matrix[sample[g]], loss, weights=count[g], random_state=random_state)
+        for g in groups
     ]
     nearest = np.argmin([_draws.distances(c, matrix, loss) for c in centres], axis=0)
     nearest[mass == 0] = -1
@@ -130,38 +141,76 @@ def modes(
     return sorted(found, key=lambda mode: -mode.mass)
 
 
-def _sample(mass: NDArray[np.float64], size: int) -> NDArray[np.intp]:
-    """Draws of equal weight: all if they are few and weigh the same, else a systematic sample."""
+def _sample(mass: NDArray[np.float64], size: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Some draws, and how often each counts: a systematic sample unless all are few and alike."""
     if len(mass) <= size and mass.min() == mass.max():
-        return np.arange(len(mass))
+        return np.arange(len(mass)), np.ones(len(mass))
     edges = np.cumsum(mass)
-    return np.searchsorted(edges, (np.arange(size) + 0.5) * (edges[-1] / size))
+    drawn = np.searchsorted(edges, (np.arange(size) + 0.5) * (edges[-1] / size))
+    sample, count = np.unique(drawn, return_counts=True)
+    return sample, count.astype(float)
 
 
 def _groups(
-    distance: NDArray[np.float64], separation: float, min_mass: float
+    distance: NDArray[np.float64], count: NDArray[np.float64], separation: float, least: float
 ) -> list[NDArray[np.intp]]:
-    """Join the two nearest groups that are not distinct, until all are."""
-    m = len(distance)
-    overall = distance.sum() / max(m * (m - 1), 1)
-    total, size, label = distance.copy(), np.ones(m), np.arange(m)
+    """Join the two nearest groups that are not separate, until all are.
+
+    A draw that counts several times is no pair with itself: that it is heavy tells nothing of how
+    far from one another the draws about it are.
+    """
+    total, size, label = distance * np.outer(count, count), count.copy(), np.arange(len(count))
+    pairs = size * size - count * count
     while len(size) > 1:
         between = total / np.outer(size, size)
-        within = np.diag(total) / np.maximum(size * (size - 1), 1)
-        apart = np.maximum(separation * np.maximum.outer(within, within), overall)
-        heavy = size >= min_mass * m * (1 - 1e-12)
-        between[np.logical_and.outer(heavy, heavy) & (between > apart * (1 + 1e-9))] = np.inf
+        within = np.diag(total) / np.maximum(pairs, 1.0)
+        heavy = size >= least
+        separate = between > separation * np.maximum.outer(within, within) * (1 + 1e-9)
+        between[np.logical_and.outer(heavy, heavy) & separate] = np.inf
         np.fill_diagonal(between, np.inf)
         a, b = sorted(np.unravel_index(np.argmin(between), between.shape))
         if np.isinf(between[a, b]):
             break
         total[a] += total[b]
         total[:, a] += total[:, b]
+        pairs[a] += pairs[b] + 2 * size[a] * size[b]
         size[a] += size[b]
-        total, size = np.delete(np.delete(total, b, axis=0), b, axis=1), np.delete(size, b)
+        total = np.delete(np.delete(total, b, axis=0), b, axis=1)
+        size, pairs = np.delete(size, b), np.delete(pairs, b)
         label[label == b] = a
         label[label > b] -= 1
     return [np.flatnonzero(label == g) for g in range(len(size))]
+
+
+def _chained(
+    groups: list[NDArray[np.intp]],
+    near: NDArray[np.bool_],
+    distance: NDArray[np.float64],
+    count: NDArray[np.float64],
+) -> list[NDArray[np.intp]]:
+    """Chain groups that are near, or no farther apart than any two draws; again in each chain."""
+    size = np.array([count[g].sum() for g in groups])
+    pairs = np.outer(size, size)
+    total = [[count[a] @ distance[np.ix_(a, b)] @ count[b] for b in groups] for a in groups]
+    overall = np.sum(total) / pairs.sum()
+    linked = near | (total / pairs <= overall * (1 + 1e-9))
+    n_chains, chain = connected_components(linked)
+    if n_chains == 1:
+        return [np.concatenate(groups)]
+    found = []
+    for links in (np.flatnonzero(chain == c) for c in range(n_chains)):
+        own = [groups[g] for g in links]
+        found += _chained(own, near[np.ix_(links, links)], distance, count)
+    return found
+
+
+def _one_item_apart(a: NDArray, b: NDArray) -> bool:
+    """Whether moving one item, or none, makes one partition of the other."""
+    table = contingency_matrix(a, b)
+    if abs(table.shape[0] - table.shape[1]) > 1:
+        return False
+    matched = table[linear_sum_assignment(table, maximize=True)]
+    return len(a) - int(matched.sum()) <= 1
 
 
 def _mode(

@@ -7,6 +7,8 @@ from tests.mutants import Mutant
 TESTS = "test_summaries.py::"
 MODES = f"{TESTS}test_modes_of_a_mixture_are_found_with_their_masses"
 WAVER = f"{TESTS}test_items_that_waver_each_for_itself_make_no_modes"
+NEAR = f"{TESTS}test_a_far_mode_hides_no_near_ones"
+HEAVY = f"{TESTS}test_heavy_draws_are_no_modes_beside_others_of_their_kind"
 WEIGHTS = f"{TESTS}test_weights_are_the_masses_of_modes"
 SHARES = f"{TESTS}test_uncertainty_is_the_expected_share_of_companions_that_differ"
 COSTS = f"{TESTS}test_the_cost_weighs_separated_pairs_against_joined_ones"
@@ -14,6 +16,7 @@ CAP = f"{TESTS}test_a_cap_holds_when_even_a_single_draw_has_more_clusters"
 PAIRS = f"{TESTS}test_pairs_are_the_entries_of_the_matrix"
 STRIPS = f"{TESTS}test_strips_are_the_matrix_in_pieces"
 PARTITIONS = "test_partitions.py::"
+LIMIT = f"{PARTITIONS}test_tables_have_a_limit_whatever_the_draws"
 OPTIMUM = f"{PARTITIONS}test_the_estimate_is_the_optimum_of_all_partitions"
 TIES = f"{PARTITIONS}test_of_equally_good_partitions_rounding_does_not_choose"
 CHANGED = f"{PARTITIONS}test_sweeps_look_at_what_has_changed_and_move_the_same_items"
@@ -22,11 +25,49 @@ GROUPS = "partitions/_modes.py"
 
 SUMMARIES = [
     Mutant(
+        "_search.py",
+        "few draws have tables of any size",
+        "LEAST_DRAWS if cells > MOST_CELLS else ",
+        "",
+        LIMIT,
+    ),
+    Mutant(
+        "_search.py",
+        "the least number of draws has tables of any size",
+        "self._fitting(n_rows + 1, n_draws)",
+        "2**31 - 1",
+        LIMIT,
+    ),
+    Mutant(
         GROUPS,
         "every combination of wavering items is a mode",
-        "np.maximum.outer(within, within), overall)",
-        "np.maximum.outer(within, within), 0.0)",
+        "near | (total / pairs <= overall * (1 + 1e-9))",
+        "near",
         WAVER,
+        compiled=True,
+    ),
+    Mutant(
+        GROUPS,
+        "a single item makes a mode",
+        "near | (total / pairs <= overall * (1 + 1e-9))",
+        "total / pairs <= overall * (1 + 1e-9)",
+        WAVER,
+        compiled=True,
+    ),
+    Mutant(
+        GROUPS,
+        "chains are not looked at again",
+        "found += _chained(own, near[np.ix_(links, links)], distance, count)",
+        "found += [np.concatenate(own)]",
+        NEAR,
+        compiled=True,
+    ),
+    Mutant(
+        GROUPS,
+        "a heavy draw is near itself",
+        "pairs = size * size - count * count",
+        "pairs = size * size",
+        HEAVY,
         compiled=True,
     ),
     Mutant(
