@@ -77,13 +77,16 @@ def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
     )
 
 
-def check_sound(chain: Chain, n_items: int) -> None:
-    """Raise an error if the parts of a chain do not fit one another."""
-    rows = [chain.labels, *chain.draws, *chain.history.values()]
-    if any(row.shape != (n_items,) or row.dtype.kind not in "iu" for row in rows):
-        raise ValueError(f"labels are not of {n_items} items")
-    if not isinstance(chain.iteration, int) or len(chain.traces) != len(chain.draws):
-        raise ValueError("iterations, draws and traces do not agree")
+def check_sound(chains: list[Chain], n_items: int, n_chains: int) -> None:
+    """Raise an error if the parts of the chains do not fit one another."""
+    if len(chains) != n_chains:
+        raise ValueError(f"{len(chains)} chains instead of {n_chains}")
+    for chain in chains:
+        rows = [chain.labels, *chain.draws, *chain.history.values()]
+        if any(row.shape != (n_items,) or row.dtype.kind not in "iu" for row in rows):
+            raise ValueError(f"labels are not of {n_items} items")
+        if not isinstance(chain.iteration, int) or len(chain.traces) != len(chain.draws):
+            raise ValueError("iterations, draws and traces do not agree")
 
 
 class Checkpoint:
@@ -98,7 +101,7 @@ class Checkpoint:
         self.warned = False
         self.tidy()
 
-    def load(self, prior: Prior, n_items: int) -> list[Chain] | None:
+    def load(self, prior: Prior, n_items: int, n_chains: int) -> list[Chain] | None:
         """The chains as they were last saved, or None."""
         if not self.path.exists():
             return None
@@ -107,8 +110,8 @@ class Checkpoint:
                 about = json.loads(str(file["about"]))
                 reason = self.refused(about)
                 chains = [] if reason else [thawed(c, prior) for c in members(file, about)]
-                for chain in chains:
-                    check_sound(chain, n_items)
+                if not reason:
+                    check_sound(chains, n_items, n_chains)
         # Anything may be in a spoilt file, and zipfile, numpy and json have many ways to say so.
         except Exception as error:
             reason = f"cannot be read ({type(error).__name__}: {error})"

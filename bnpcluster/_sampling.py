@@ -86,10 +86,12 @@ class Sampled(ClusterMixin, BaseEstimator):
         bound = likelihood.bind(X)
         self._check(sampler, bound, likelihood)
         checkpoint = self._checkpoint(X)
-        warm = self._can_warm_start(X.shape[0], self.n_chains)
-        chains = checkpoint.load(prior, X.shape[0]) if checkpoint and not warm else None
+        n_chains = _resolve.count("n_chains", self.n_chains, 1)
+        chains = None
+        if checkpoint and not self._can_warm_start(X.shape[0], n_chains):
+            chains = checkpoint.load(prior, X.shape[0], n_chains)
         if chains is None:
-            chains = self._start(X, likelihood, prior, sampler)
+            chains = self._start(X, n_chains, likelihood, prior, sampler)
         seconds = _resolve.seconds("max_time", self.max_time)
         chains, interrupted = self._run(chains, bound, sampler, schedule, checkpoint, seconds)
         self._X, self._bound, self._thin = X.copy(), bound, schedule.thin
@@ -156,8 +158,9 @@ class Sampled(ClusterMixin, BaseEstimator):
         identity = (type(self).__name__, sorted(parameters.items()), X, version)
         return Checkpoint(self.checkpoint, identity)
 
-    def _start(self, X: Any, likelihood: Likelihood, prior: Prior, sampler: Sampler) -> list[Chain]:
-        n_chains = _resolve.count("n_chains", self.n_chains, 1)
+    def _start(
+        self, X: Any, n_chains: int, likelihood: Likelihood, prior: Prior, sampler: Sampler
+    ) -> list[Chain]:
         seeds = [
             [np.random.default_rng(s) for s in child.spawn(2)]
             for child in _resolve.seed_sequence(self.random_state).spawn(n_chains)

@@ -70,16 +70,20 @@ def saved(tmp_path):
     return checkpoint, checkpoint.path, contents(checkpoint)
 
 
+def loaded(checkpoint):
+    return checkpoint.load(PRIOR, len(X), SHORT["n_chains"])
+
+
 def contents(checkpoint):
     """All that a checkpoint holds, as bytes."""
-    arrays = [frozen(chain) for chain in checkpoint.load(PRIOR, len(X))]
+    arrays = [frozen(chain) for chain in loaded(checkpoint)]
     return pickle.dumps([{k: (a.dtype.str, a.tolist()) for k, a in c.items()} for c in arrays])
 
 
 def assert_refused(checkpoint, content, reason="cannot be read"):
     checkpoint.path.write_bytes(content)
     with pytest.raises(ValueError, match=rf"{reason}.*left as it is; move it away") as caught:
-        checkpoint.load(PRIOR, len(X))
+        loaded(checkpoint)
     assert str(caught.value).startswith(f"The checkpoint {str(checkpoint.path)!r} ")
     assert "\n" not in str(caught.value)
     assert checkpoint.path.read_bytes() == content
@@ -162,6 +166,10 @@ def test_another_format_is_refused(saved):
         ("draws_1", lambda a: a[:, 1:]),
         ("draws_0", lambda a: a[:-1]),
         ("meta_1", lambda a: np.array(str(a).replace('"iteration": 110', '"iteration": "x"'))),
+        *(
+            ("about", lambda a, n=n: np.array(str(a).replace('"n_chains": 2', f'"n_chains": {n}')))
+            for n in (0, 1, 3, -2, '"two"')
+        ),
     ],
 )
 def test_a_checkpoint_whose_parts_do_not_fit_is_refused(saved, member, edit):
@@ -203,7 +211,7 @@ def files_up_to(size):
 
 def test_a_full_disk_loses_nothing_wherever_it_ends(saved):
     checkpoint, file, whole = saved
-    content, chains = file.read_bytes(), checkpoint.load(PRIOR, len(X))
+    content, chains = file.read_bytes(), loaded(checkpoint)
     for size in range(0, len(content), 101):
         checkpoint.warned = False
         with files_up_to(size), pytest.warns(UserWarning, match=r"could not be saved.*goes on"):
@@ -241,7 +249,7 @@ def test_a_fit_goes_on_when_the_disk_is_full_and_resumes_what_was_saved(tmp_path
     assert len(calls) > 3
     assert len([w for w in heard if "could not be saved" in str(w.message)]) == 1
     resumed = DPMixture(checkpoint=tmp_path, **parameters)
-    (chain, _) = resumed._checkpoint(X).load(PRIOR, len(X))
+    (chain, _) = loaded(resumed._checkpoint(X))
     assert 0 < chain.iteration < 250
     for posterior in (found, resumed.fit(X).posterior_):
         np.testing.assert_array_equal(posterior.labels, whole.labels)
@@ -273,7 +281,7 @@ def test_a_directory_that_takes_no_files_is_refused_before_the_fit(tmp_path, mon
 
 def test_two_fits_may_save_at_the_same_time(saved, monkeypatch):
     one, file, whole = saved
-    chains, write = one.load(PRIOR, len(X)), Checkpoint.write
+    chains, write = loaded(one), Checkpoint.write
     two = DPMixture(checkpoint=file.parent, **SHORT)._checkpoint(X)
 
     def write_while_the_other_does(self, archive, chains):
@@ -289,7 +297,7 @@ def test_two_fits_may_save_at_the_same_time(saved, monkeypatch):
 
 def test_a_fit_that_begins_while_another_saves_costs_it_that_save_at_most(saved, monkeypatch):
     checkpoint, file, whole = saved
-    chains, write = checkpoint.load(PRIOR, len(X)), Checkpoint.write
+    chains, write = loaded(checkpoint), Checkpoint.write
 
     def write_while_a_fit_begins(self, archive, chains):
         write(self, archive, chains)

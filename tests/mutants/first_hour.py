@@ -89,8 +89,15 @@ FIRST_HOUR = [
     Mutant(
         "_checkpoint.py",
         "parts of a checkpoint need not fit one another",
-        "                    check_sound(chain, n_items)\n",
+        "                    check_sound(chains, n_items, n_chains)\n",
         "                    pass\n",
+        "test_survival.py::test_a_checkpoint_whose_parts_do_not_fit_is_refused",
+    ),
+    Mutant(
+        "_checkpoint.py",
+        "some chains of a checkpoint are enough",
+        "len(chains) != n_chains",
+        "len(chains) > n_chains",
         "test_survival.py::test_a_checkpoint_whose_parts_do_not_fit_is_refused",
     ),
     Mutant(
