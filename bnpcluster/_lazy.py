@@ -56,9 +56,12 @@ class LazyCoclustering:
 
     def __getitem__(self, key: Any) -> float | NDArray[np.float64]:
         keys = key if isinstance(key, tuple) else (key,)
-        if len(keys) > 2 or any(k is None or k is Ellipsis for k in keys):
+        given = [k for k in keys if k is not Ellipsis]
+        if len(given) > 2 or len(keys) > len(given) + 1 or any(k is None for k in given):
             raise IndexError("A co-clustering matrix is indexed by at most two sets of items.")
-        rows, columns = (*keys, slice(None))[:2]
+        if keys[0] is Ellipsis and len(given) == 1:
+            given.insert(0, slice(None))
+        rows, columns = (*given, slice(None), slice(None))[:2]
         block = np.asarray(self._posterior.coclustering(rows, columns))
         shape = [
             size

@@ -252,18 +252,24 @@ def _blocks(fitted: Fitted, draws: NDArray) -> Iterator[tuple[int, Blocks]]:
 
 
 def random_log_densities(
-    fitted: Fitted, prior: Prior, X: NDArray[np.float64], draws: NDArray, rng: np.random.Generator
+    fitted: Fitted,
+    prior: Prior,
+    X: NDArray[np.float64],
+    draws: NDArray,
+    rng: np.random.Generator,
+    columns: list[int] | None = None,
 ) -> NDArray[np.float64]:
-    """Log density of the rows of `X` under a random density for each of some draws, draws as rows.
+    """Log density of columns, or all, under a random density for each of some draws, as rows.
 
     The weight, mean and covariance of every block are drawn from their posterior given the draw of
     the partition. What is in no block enters by its prior predictive density.
     """
-    unit = Units(fitted.bound.centre, fitted.bound.unit)
+    columns = list(range(len(fitted.bound.centre))) if columns is None else columns
+    unit = Units(fitted.bound.centre[columns], fitted.bound.unit[columns])
     V, labels = unit.inside(X), fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     result = np.empty((len(draws), len(X)))
     for row, (r, laws) in zip(result, _blocks(fitted, draws), strict=True):
-        at = prior_of(prior, fitted.posterior, r)
+        at, laws = prior_of(prior, fitted.posterior, r), laws.among(columns)
         weights = at.draw_weights(np.bincount(labels[r]), rng)[: len(laws.r)]
         logs = laws.log_density_drawn(V, rng)
         if len(laws.r) > labels[r].max() + 1:
@@ -273,10 +279,26 @@ def random_log_densities(
     return result - np.log(unit.scale).sum()
 
 
+def draw_log_densities(
+    fitted: Fitted, X: NDArray[np.float64], draws: NDArray, columns: list[int]
+) -> NDArray[np.float64]:
+    """Log predictive density of some columns under each of some draws, draws as rows."""
+    unit = Units(fitted.bound.centre[columns], fitted.bound.unit[columns])
+    V, result = unit.inside(X), np.empty((len(draws), len(X)))
+    for row, (r, laws) in zip(result, _blocks(fitted, draws), strict=True):
+        log_urn = fitted.log_urn[r][fitted.log_urn[r] > -np.inf]
+        row[:] = np.logaddexp.reduce(log_urn + laws.among(columns).log_density(V), axis=1)
+    return result - np.log(unit.scale).sum()
+
+
 def marginal(fitted: Fitted, columns: Any, names: Sequence[str] | None) -> Density:
     """The density of some columns, by number or name."""
-    called = _called(fitted, names)
-    return Density(fitted, _numbers(columns, called), {}, called)
+    return Density(fitted, numbers_of(fitted, columns, names), {}, _called(fitted, names))
+
+
+def numbers_of(fitted: Fitted, columns: Any, names: Sequence[str] | None) -> list[int]:
+    """Numbers of columns of a Gaussian likelihood, by number or name."""
+    return _numbers(columns, _called(fitted, names))
 
 
 def conditional(

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -106,8 +107,7 @@ def test_other_samplers_on_a_cluster(client, pickled, parameters):
         same_draws(alone, DPMixture(random_state=0, **parameters).fit(X[::10]))
 
 
-def test_a_worker_that_is_lost_changes_no_bit(client, monkeypatch):
-    """Workers that come anew lack the data, and get them."""
+def test_workers_without_the_data_get_them_and_change_no_bit(client, monkeypatch):
     alone, rounds, lost = DPMixture(**SEVERAL_ROUNDS).fit(X), [], []
     from bnpcluster._progress import Progress
 
@@ -128,6 +128,34 @@ def test_a_worker_that_is_lost_changes_no_bit(client, monkeypatch):
         same_draws(alone, DPMixture(**SEVERAL_ROUNDS).fit(X))
     assert len(rounds) > 2
     assert len(lost) == 2 and max(lost) > 0
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.1], ids=["between rounds", "at work"])
+def test_a_worker_that_is_killed_changes_no_bit(client, monkeypatch, delay):
+    """Its chains are done again by others; the one that comes in its place has no data."""
+    several = {**SEVERAL_ROUNDS, "n_draws": 600}
+    alone, rounds, killed = DPMixture(**several).fit(X), [], []
+    from bnpcluster._progress import Progress
+
+    def kill(pid):
+        time.sleep(delay)
+        os.kill(pid, signal.SIGKILL)
+
+    def show(self, chains):
+        rounds.append(None)
+        if len(rounds) == 2:
+            (pid, *_) = client.run(os.getpid).values()
+            killed.append(threading.Thread(target=kill, args=(pid,)))
+            killed[0].start()
+            if not delay:
+                killed[0].join()
+
+    monkeypatch.setattr(Progress, "show", show)
+    with on_cluster(client):
+        same_draws(alone, DPMixture(**several).fit(X))
+    killed[0].join()
+    assert len(rounds) > 3
+    client.wait_for_workers(2, timeout=60)
 
 
 def test_data_on_processes_stay_what_they_are(pickled):

@@ -3,6 +3,7 @@
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -252,6 +253,34 @@ def test_posterior_bands_are_wider_than_those_of_draws_and_repeat(line):
     assert {"90 % of draws"} < {text.get_text() for text in narrow.ax_.get_legend().get_texts()}
 
 
+@pytest.mark.parametrize("likelihood", ["niw", "nig"])
+def test_one_or_two_columns_of_many_have_their_marginal_density(likelihood):
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal([0.0, 50.0, 900.0], [1.0, 5.0, 0.1], (40, 3)), columns=list("abc"))
+    X.iloc[3, 0] = np.nan
+    model = DPMixture(likelihood=likelihood, **QUICK).fit(X)
+    curve = DensityDisplay.from_estimator(model, columns="c", n_draws=80)
+    assert curve.ax_.get_xlabel() == "c"
+    density = model.marginal("c").score_samples(curve.grid[0])
+    np.testing.assert_allclose(curve.line_.get_ydata(), np.exp(density))
+    assert (curve.lower < curve.mean).all() and (curve.mean < curve.upper).mean() > 0.9
+    assert curve.data.tolist() == X[["c"]].to_numpy().tolist()
+    pair = DensityDisplay.from_estimator(model, columns=["c", "a"], n_draws=20, bands="draws")
+    assert (pair.ax_.get_xlabel(), pair.ax_.get_ylabel()) == ("c", "a")
+    points = np.column_stack([a.ravel() for a in np.meshgrid(*pair.grid)])
+    density = model.marginal(["c", "a"]).score_samples(points)
+    np.testing.assert_allclose(pair.mean.ravel(), np.exp(density))
+    assert (pair.lower <= pair.upper).all()
+    with pytest.raises(ValueError, match="Unknown column 'd'"):
+        DensityDisplay.from_estimator(model, columns="d")
+
+
+def test_columns_of_counts_cannot_be_chosen():
+    model = DPMixture(likelihood="poisson", **QUICK).fit(np.array([[0.0, 1], [1, 3], [4, 0]]))
+    with pytest.raises(TypeError, match="are there for the Gaussian likelihoods"):
+        DensityDisplay.from_estimator(model, columns=0)
+
+
 def test_bands_of_counts_are_those_of_draws():
     model = DPMixture(likelihood="poisson", **QUICK).fit(np.array([[0.0], [1.0], [4.0]]))
     assert DensityDisplay.from_estimator(model).bands == "draws"
@@ -433,7 +462,7 @@ def test_bad_grids_and_levels(line, parameters, message):
 
 def test_densities_of_three_columns_and_of_two_of_counts_are_refused():
     X = np.random.default_rng(0).poisson(3.0, size=(12, 3)).astype(float)
-    with pytest.raises(ValueError, match="one or two columns, and this model was fitted on 3"):
+    with pytest.raises(ValueError, match="one or two columns, not 3: choose them with columns="):
         DensityDisplay.from_estimator(DPMixture(likelihood="nig", **QUICK).fit(X))
     with pytest.raises(ValueError, match="which Poisson has not"):
         DensityDisplay.from_estimator(DPMixture(likelihood="poisson", **QUICK).fit(X[:, :2]))

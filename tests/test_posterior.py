@@ -185,6 +185,12 @@ def test_lazy_indexing_is_numpy_indexing_axis_by_axis(weighted, key):
     assert isinstance(found, float) == (np.ndim(expected) == 0)
 
 
+@pytest.mark.parametrize("key", [..., (..., 4), (3, ...), (..., MASK, 2), (1, ..., 2), (1, 2, ...)])
+def test_an_ellipsis_stands_for_what_is_not_named(weighted, key):
+    found = LazyCoclustering(weighted)[key]
+    np.testing.assert_allclose(found, dense(weighted)[key], atol=1e-14)
+
+
 def test_lazy_matrix_is_array_like(weighted):
     lazy = LazyCoclustering(weighted)
     assert lazy.shape == (7, 7) and len(lazy) == 7 and lazy.dtype == np.float64
@@ -197,7 +203,8 @@ def test_lazy_matrix_is_array_like(weighted):
 
 
 @pytest.mark.parametrize(
-    "key", [(0, 7), (None, 0), ..., ([0, 9], 0), (0, 0, 0), ([[0, 1]], 0), (np.ones(3, bool), 0)]
+    "key",
+    [(0, 7), (None, 0), (..., ...), ([0, 9], 0), (0, 0, 0), ([[0, 1]], 0), (np.ones(3, bool), 0)],
 )
 def test_lazy_matrix_refuses_indices_outside_it(weighted, key):
     with pytest.raises(IndexError):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
+from bnpcluster import densities
 from bnpcluster._ops import add, clear
 from bnpcluster._state import grown_bound
 from bnpcluster.densities import random_log_densities
@@ -79,6 +80,43 @@ def test_random_densities_average_to_those_of_their_draw(name, prior):
         expected = np.exp(draw_log_densities(fitted, rows, np.array([r]))[0])
         for values, value in zip(np.exp(found).T, expected, strict=True):
             assert_mean(values, value)
+
+
+@pytest.mark.parametrize("name", GAUSSIAN)
+def test_random_densities_of_a_column_are_those_of_all_without_the_others(name):
+    """Mean and mean square of the random density of column 1, by a sum over column 0."""
+    prior = DirichletProcess(1.0)
+    fitted, X = exact(name, 2, prior)
+    r = int(np.argmax(fitted.posterior.weights[0]))
+    centre, spread = X.mean(axis=0), X.std(axis=0)
+    step, width = spread[0] / 4, np.arange(-100, 101)
+    at = [np.column_stack([centre[0] + width * step, np.full(201, x)]) for x in X[:2, 1]]
+    draws = np.full(4000, r)
+    whole = random_log_densities(fitted, prior, np.vstack(at), draws, np.random.default_rng(0))
+    summed = np.exp(whole).reshape(4000, 2, 201).sum(axis=2) * step
+    alone = np.exp(
+        random_log_densities(fitted, prior, X[:2, 1:], draws, np.random.default_rng(1), [1])
+    )
+    expected = densities.draw_log_densities(fitted, X[:2, 1:], draws[:1], [1])
+    for a, b, mean in zip(summed.T, alone.T, np.exp(expected[0]), strict=True):
+        assert_mean(b, mean)
+        error = np.hypot(np.std(a**2), np.std(b**2)) / np.sqrt(4000)
+        assert np.mean(a**2) == pytest.approx(np.mean(b**2), abs=5 * error)
+
+
+@pytest.mark.parametrize("name", GAUSSIAN)
+def test_densities_of_columns_by_draw_average_to_the_marginal_density(name):
+    fitted, X = exact(name, 3)
+    weights = fitted.posterior.weights[0]
+    used = np.flatnonzero(weights > 0)
+    for columns in ([1], [2, 0]):
+        found = densities.draw_log_densities(fitted, X[:4, columns], used, columns)
+        density = densities.marginal(fitted, columns, None)
+        np.testing.assert_allclose(
+            weights[used] @ np.exp(found), np.exp(density.score_samples(X[:4, columns]))
+        )
+    whole = densities.draw_log_densities(fitted, X[:4], used, [0, 1, 2])
+    np.testing.assert_allclose(whole, draw_log_densities(fitted, X[:4], used))
 
 
 def test_bands_hold_the_truth_as_often_as_they_say():

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws, _resolve
+from bnpcluster import _draws, _resolve, densities
 from bnpcluster._mixture import Mixture
-from bnpcluster.densities import random_log_densities
 from bnpcluster.plotting._shared import (
     COLOURS,
     LEGEND,
@@ -117,6 +116,7 @@ class DensityDisplay:
         cls,
         estimator: Any,
         *,
+        columns: Any = None,
         grid: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
         level: float = 0.9,
         n_draws: int = 200,
@@ -125,12 +125,15 @@ class DensityDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> DensityDisplay:
-        """Draw the predictive density of a mixture of one or two columns.
+        """Draw the predictive density of one or two columns of a mixture.
 
         Parameters
         ----------
         estimator : mixture
-            Fitted on one or two columns.
+            Fitted on one or two columns, or on more if `columns` are given.
+        columns : int, str or list of them, optional
+            Numbers or names of the one or two columns to show, whatever the others; for Gaussian
+            likelihoods. By default all columns.
         grid : array-like, or two of them for two columns, optional
             Where along every column; by default the range of the data and a little more.
         level : float, default=0.9
@@ -151,24 +154,28 @@ class DensityDisplay:
         DensityDisplay
         """
         check_model(cls, estimator, Mixture)
-        n_columns, discrete = estimator.n_features_in_, not estimator._likelihood.has_density
+        shown, discrete = _shown(estimator, columns), not estimator._likelihood.has_density
         bands = _kind(estimator, bands)
-        _check(estimator, n_columns, discrete, level)
-        axes = _axes(estimator._X, discrete) if grid is None else _given(grid, n_columns)
+        _check(estimator, len(shown), discrete, level)
+        data = estimator._X[:, shown]
+        axes = _axes(data, discrete) if grid is None else _given(grid, len(shown))
         points = np.column_stack([a.ravel() for a in np.meshgrid(*axes)])
-        mean = np.exp(predict(estimator._fitted_for(points), points).log_density)
+        if columns is None:
+            mean = np.exp(predict(estimator._fitted_for(points), points).log_density)
+        else:
+            mean = np.exp(estimator.marginal(columns).score_samples(points))
         draws, weights = _draws.thin(estimator.posterior_.weights.ravel(), n_draws)
-        densities = _densities(estimator, bands, draws, random_state)
-        lower, upper = _bands(densities, weights, points, level)
+        random = _random(estimator, bands, draws, None if columns is None else shown, random_state)
+        lower, upper = _bands(random, weights, points, level)
         shape = tuple(len(a) for a in axes[::-1])
         display = cls(
             axes,
             mean.reshape(shape),
             lower.reshape(shape),
             upper.reshape(shape),
-            estimator._X,
+            data,
             level=level,
-            names=tuple(column_names(estimator)),
+            names=tuple(np.asarray(column_names(estimator))[shown].tolist()),
             discrete=discrete,
             bands=bands,
         )
@@ -275,27 +282,39 @@ def _kind(estimator: Any, bands: str) -> str:
     return bands
 
 
-def _densities(estimator: Any, bands: str, draws: NDArray, random_state: Any) -> Random:
+def _shown(estimator: Any, columns: Any) -> list[int]:
+    """The numbers of the columns to show."""
+    if columns is None:
+        return list(range(estimator.n_features_in_))
+    return densities.numbers_of(estimator._fitted_for(None), columns, estimator._names())
+
+
+def _random(
+    estimator: Any, bands: str, draws: NDArray, columns: list[int] | None, random_state: Any
+) -> Random:
     """From points to log densities by draw: the random ones whose spread is shown."""
     if bands == "draws":
-        fitted = estimator._fitted()
-        return lambda points: draw_log_densities(fitted, points, draws)
+        if columns is None:
+            whole = estimator._fitted()
+            return lambda points: draw_log_densities(whole, points, draws)
+        some, own = columns, estimator._fitted_for(None)
+        return lambda points: densities.draw_log_densities(own, points, draws, some)
     fitted, prior = estimator._fitted_for(None), estimator._fitted_prior
     # One seed: the parameters are the same for every piece of the points.
     seed = _resolve.seed_sequence(random_state)
-    return lambda points: random_log_densities(
-        fitted, prior, points, draws, np.random.default_rng(seed)
+    return lambda points: densities.random_log_densities(
+        fitted, prior, points, draws, np.random.default_rng(seed), columns
     )
 
 
 def _bands(
-    densities: Random, weights: NDArray[np.float64], points: NDArray[np.float64], level: float
+    random: Random, weights: NDArray[np.float64], points: NDArray[np.float64], level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The ends of the central share `level` of the random densities at every point."""
     bands = np.empty((2, len(points)))
     for start in range(0, len(points), CHUNK):
         part = slice(start, start + CHUNK)
-        heights = np.exp(densities(points[part]))
+        heights = np.exp(random(points[part]))
         for band, share in zip(bands, ((1 - level) / 2, (1 + level) / 2), strict=True):
             band[part] = weighted_quantile(heights, weights, share)
     return bands[0], bands[1]
@@ -319,8 +338,8 @@ def _check(estimator: Any, n_columns: int, discrete: bool, level: float) -> None
     """Raise one sentence about what cannot be shown."""
     if n_columns > 2:
         raise ValueError(
-            f"DensityDisplay shows one or two columns, and this model was fitted on {n_columns}: "
-            "fit one on fewer columns, or look at ClusterDisplay."
+            f"DensityDisplay shows one or two columns, not {n_columns}: choose them with columns=, "
+            "fit a model on fewer columns, or look at ClusterDisplay."
         )
     if discrete and n_columns == 2:
         law = type(estimator._likelihood).__name__
