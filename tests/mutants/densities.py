@@ -24,7 +24,32 @@ DIAGNOSTICS = "test_diagnostics.py::"
 NETWORK = f"{DIAGNOSTICS}test_a_network_is_advised_a_sampler_that_serves_networks"
 PARTICLES = f"{DIAGNOSTICS}test_particles_are_advised_what_their_sampler_has"
 
+SUMMED = f"{RANDOM}test_random_densities_of_a_column_are_those_of_all_without_the_others"
+BY_DRAW = f"{RANDOM}test_densities_of_columns_by_draw_average_to_the_marginal_density"
+CHOSEN = f"{PICTURES}test_one_or_two_columns_of_many_have_their_marginal_density"
+
 DENSITIES = [
+    Mutant(
+        "densities.py",
+        "random densities of a column are those of the first",
+        "prior_of(prior, fitted.posterior, r), laws.among(columns)",
+        "prior_of(prior, fitted.posterior, r), laws.among(list(range(len(columns))))",
+        SUMMED,
+    ),
+    Mutant(
+        "densities.py",
+        "densities by draw take the units of the data for their own",
+        "V, result = unit.inside(X), ",
+        "V, result = X, ",
+        BY_DRAW,
+    ),
+    Mutant(
+        "plotting/density.py",
+        "the axes of chosen columns are those of the first",
+        "data = estimator._X[:, shown]",
+        "data = estimator._X[:, : len(shown)]",
+        CHOSEN,
+    ),
     Mutant(
         BLOCKS,
         "factors of some columns have pivots of any sign",
