@@ -16,11 +16,12 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 import bnpcluster._ops as ops
+from bnpcluster import _contract
 from bnpcluster._draws import canonical
 from bnpcluster._listed import all_partitions
 from bnpcluster._state import State
 from bnpcluster.likelihoods import Likelihood
-from bnpcluster.priors import Prior, PriorTables
+from bnpcluster.priors import Prior
 from bnpcluster.samplers import ParticleSampler, Sampler
 from bnpcluster.samplers._archive import Archive
 
@@ -399,100 +400,6 @@ def check_likelihood(likelihood: Likelihood, X: np.ndarray, *, tolerance: float 
     bound = likelihood.bind(X, 8)
     for k in range(5):
         ops.clear(bound, k)
-    _check_chain_rule(bound, rng.permutation(len(X)), rng.permutation(len(X)), tolerance)
-    _check_slots(bound, len(X), tolerance)
-    _check_weights(likelihood, X, tolerance)
-
-
-def _close(a: float, b: float, tolerance: float, what: str) -> None:
-    assert abs(a - b) <= tolerance * (1.0 + abs(b)), f"{what}: {a} against {b}."
-
-
-def _check_chain_rule(bound: Any, one: np.ndarray, two: np.ndarray, tolerance: float) -> None:
-    for k, order in enumerate((one, two)):
-        total = 0.0
-        for i in order:
-            total += ops.log_predictive(bound, k, i)
-            ops.add(bound, k, i)
-        _close(total, ops.log_marginal(bound, k), tolerance, "predictives against the marginal")
-    _close(ops.log_marginal(bound, 0), ops.log_marginal(bound, 1), tolerance, "order of items")
-    ops.clear(bound, 2)
-    total = ops.log_predictive_set(bound, 2, two)
-    _close(total, ops.log_marginal(bound, 1), tolerance, "log_predictive_set")
-    both = ops.log_likelihood(bound, 2)
-    _close(both, 2 * ops.log_marginal(bound, 1), tolerance, "log_likelihood")
-    for k in range(3):
-        ops.clear(bound, k)
-        _close(ops.log_marginal(bound, k), 0.0, 1e-12, "marginal of an empty slot")
-
-
-def _check_slots(bound: Any, n: int, tolerance: float) -> None:
-    for i in range(n - 1):
-        ops.add(bound, i % 2, i)
-    before = [ops.log_predictive(bound, k, n - 1) for k in range(3)]
-    marginal = ops.log_marginal(bound, 0)
-    ops.add(bound, 0, n - 1)
-    _close(
-        ops.log_predictive_without(bound, 0, n - 1), before[0], tolerance, "log_predictive_without"
-    )
-    ops.copy(bound, 3, 0)
-    _close(ops.log_marginal(bound, 3), ops.log_marginal(bound, 0), tolerance, "copy")
-    ops.remove(bound, 0, n - 1)
-    _check_union(bound, n, tolerance)
-    _close(ops.log_marginal(bound, 0), marginal, tolerance, "add then remove")
-    _close(ops.log_predictive(bound, 0, n - 1), before[0], tolerance, "add then remove")
-    out = np.zeros(8)
-    ops.log_predictive_all(bound, n - 1, 0, 3, out)
-    for k in range(3):
-        _close(out[k], before[k], tolerance, "log_predictive_all")
-    ops.rename(bound, 4, 0)
-    _close(ops.log_predictive(bound, 4, n - 1), before[0], tolerance, "rename")
-    ops.add(bound, 2, n - 1)
-    ops.remove(bound, 2, n - 1)
-    _close(ops.log_predictive(bound, 2, n - 1), before[2], tolerance, "an emptied slot")
-
-
-def _check_union(bound: Any, n: int, tolerance: float) -> None:
-    """Slots 0 and 1 hold the even and the odd items before the last; slot 4 may be used."""
-    labels = np.append(np.arange(n - 1) % 2, -1)
-    one, two = (ops.log_marginal(bound, k) for k in (0, 1))
-    _close(ops.log_marginal_pair(bound, 0, 1), one + two, tolerance, "log_marginal_pair")
-    union = ops.log_marginal_union(bound, 0, 1, 4, labels)
-    ops.pool(bound, 4, 0, 1, labels)
-    predictive = ops.log_predictive(bound, 4, n - 1)
-    ops.clear(bound, 4)
-    everything = ops.log_predictive_set(bound, 4, np.arange(n - 1))
-    _close(union, everything, tolerance, "log_marginal_union")
-    _close(predictive, ops.log_predictive(bound, 4, n - 1), tolerance, "pool")
-    ops.clear(bound, 4)
-
-
-def _check_weights(likelihood: Likelihood, X: np.ndarray, tolerance: float) -> None:
-    """log_weights against its own fallback, without and with a slack, at every item."""
-    n = len(X)
-    state = State(likelihood.bind(X, 8), _Flat(), np.arange(n) % 3)
-    bound, partition = state.problem.likelihood, state.partition
-    partition.log_prior[3] = -0.5
-    for i in range(n):
-        for own, slack, beta in ((i % 3, math.inf, 1.0), (i % 3, 2.0, 0.7), (-1, math.inf, 1.0)):
-            found = _listed(ops.log_weights, bound, i, own, beta, slack, partition)
-            full = _listed(ops.log_weights.fallback, bound, i, own, beta, math.inf, partition)
-            reference = own if own >= 0 else 3
-            assert next(iter(found)) == reference, "log_weights lists the reference first"
-            for k, weight in found.items():
-                _close(weight, full[k], tolerance, f"log_weights of slot {k}")
-            for k in set(full) - set(found):
-                assert full[k] <= full[reference] - slack + 1e-9, f"log_weights lost slot {k}"
-
-
-def _listed(operation, bound, i, own, beta, slack, partition) -> dict[int, float]:
-    count = operation(bound, i, own, beta, slack, partition)
-    slots = partition.slots[:count].tolist()
-    return dict(zip(slots, partition.weights[:count].tolist(), strict=True))
-
-
-class _Flat(Prior):
-    """All tables zero: enough for operations that only need some prior weights."""
-
-    def tables(self, n, k_max):
-        return PriorTables(np.zeros(k_max + 1), np.zeros(n + 1))
+    _contract.check_chain_rule(bound, rng.permutation(len(X)), rng.permutation(len(X)), tolerance)
+    _contract.check_slots(bound, len(X), tolerance)
+    _contract.check_weights(likelihood, X, tolerance)

@@ -22,6 +22,7 @@ RANKS = [
     {"priors", "likelihoods", "samplers", "partitions"},
     {"_lazy"},
     {"posterior", "chains", "_starts"},
+    {"_verdict", "_contract"},
     {
         "prediction",
         "diagnostics",

@@ -340,8 +340,8 @@ DENSITIES = [
     Mutant(
         "densities.py",
         "random densities all have the parameters of the prior's values",
-        "at = prior_of(prior, fitted.posterior, r)",
-        "at = prior",
+        "at, laws = prior_of(prior, fitted.posterior, r), ",
+        "at, laws = prior, ",
         f"{RANDOM}test_random_weights_have_the_parameters_of_their_draw",
     ),
     Mutant(
@@ -354,22 +354,22 @@ DENSITIES = [
     Mutant(
         "densities.py",
         "random densities are in internal units",
-        "return result - np.log(unit.scale).sum()",
-        "return result",
+        "reduce(np.log(weights) + logs, axis=1)\n    return result - np.log(unit.scale).sum()",
+        "reduce(np.log(weights) + logs, axis=1)\n    return result",
         AVERAGE,
     ),
     Mutant(
         "plotting/density.py",
         "posterior bands are those of draws",
-        'if bands == "draws":\n        fitted',
-        "if True:\n        fitted",
+        'if bands == "draws":\n        if columns',
+        "if True:\n        if columns",
         f"{PICTURES}test_posterior_bands_are_wider_than_those_of_draws_and_repeat",
     ),
     Mutant(
         "plotting/density.py",
         "every piece of the points has parameters of its own",
-        "np.random.default_rng(seed)\n",
-        "np.random.default_rng(seed.spawn(1)[0])\n",
+        "np.random.default_rng(seed), columns",
+        "np.random.default_rng(seed.spawn(1)[0]), columns",
         f"{PICTURES}test_bands_are_computed_piece_by_piece",
     ),
 ]
