@@ -228,6 +228,16 @@ def test_items_that_waver_each_for_itself_make_no_modes(loss, together, n_groups
     assert len(modes(draws, loss)) == 1
 
 
+def test_partitions_one_item_apart_are_told_from_all_others():
+    """They are those that are equal once some item is left out."""
+    for a in all_partitions(5):
+        for b in all_partitions(5):
+            rest = [[relabel(np.delete(z, i)).tolist() for z in (a, b)] for i in range(5)]
+            assert _modes._one_item_apart(a, b) == any(one == other for one, other in rest)
+    labels = np.array([7, -1, 7, 3])  # any integers
+    assert _modes._one_item_apart(labels, np.array([0, 1, 0, 0]))
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.02])
 def test_a_far_mode_hides_no_near_ones(noise):
     rng = np.random.default_rng(18)

@@ -7,9 +7,7 @@ from math import isqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
-from sklearn.metrics.cluster import contingency_matrix
 
 from bnpcluster import _draws
 from bnpcluster.partitions._estimates import point_estimate
@@ -206,11 +204,13 @@ def _chained(
 
 def _one_item_apart(a: NDArray, b: NDArray) -> bool:
     """Whether moving one item, or none, makes one partition of the other."""
-    table = contingency_matrix(a, b)
-    if abs(table.shape[0] - table.shape[1]) > 1:
-        return False
-    matched = table[linear_sum_assignment(table, maximize=True)]
-    return len(a) - int(matched.sum()) <= 1
+    (_, a, in_a), (_, b, in_b) = (np.unique(z, False, True, True) for z in (a, b))
+    cells, size = np.unique(a * len(in_b) + b, return_counts=True)
+    whole_a, whole_b = size == in_a[cells // len(in_b)], size == in_b[cells % len(in_b)]
+    torn = size[~(whole_a & whole_b)]  # what is a cluster in one of them at most
+    if len(torn) == 3:  # the item in the middle has left a cluster for another; both go on
+        return size[~whole_a & ~whole_b].tolist() == [1]
+    return len(torn) == 0 or (len(torn) == 2 and torn.min() == 1)
 
 
 def _mode(

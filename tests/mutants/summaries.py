@@ -7,6 +7,7 @@ from tests.mutants import Mutant
 TESTS = "test_summaries.py::"
 MODES = f"{TESTS}test_modes_of_a_mixture_are_found_with_their_masses"
 WAVER = f"{TESTS}test_items_that_waver_each_for_itself_make_no_modes"
+APART = f"{TESTS}test_partitions_one_item_apart_are_told_from_all_others"
 NEAR = f"{TESTS}test_a_far_mode_hides_no_near_ones"
 HEAVY = f"{TESTS}test_heavy_draws_are_no_modes_beside_others_of_their_kind"
 WEIGHTS = f"{TESTS}test_weights_are_the_masses_of_modes"
@@ -52,6 +53,14 @@ SUMMARIES = [
         "near | (total / pairs <= overall * (1 + 1e-9))",
         "total / pairs <= overall * (1 + 1e-9)",
         WAVER,
+        compiled=True,
+    ),
+    Mutant(
+        GROUPS,
+        "many items that change places are one",
+        "tolist() == [1]",
+        "tolist() != []",
+        APART,
         compiled=True,
     ),
     Mutant(
