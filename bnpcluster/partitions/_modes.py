@@ -92,8 +92,8 @@ def modes(
     Where a few items waver between clusters, each for itself, every combination may be such a
     group. So groups belong to one mode if a single item makes the difference between their central
     draws, or if they are no farther from one another than any two draws are on average; and so does
-    whatever is chained to them in this way. The average is taken anew within each of the modes, for
-    a far one hides that two others are distinct.
+    whatever is chained to them in this way: many modes, each near the next, may count as one. The
+    average is taken anew within each of the modes, for a far one hides that others are distinct.
 
     The masses are as good as the sampler: chains that never leave their mode weigh modes by how
     many chains there are.
