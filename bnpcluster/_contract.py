@@ -13,11 +13,22 @@ from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior, PriorTables
 
 
+def check(likelihood: Likelihood, X: np.ndarray, tolerance: float) -> None:
+    """Assert that a likelihood keeps its contract on the rows of `X`."""
+    rng = np.random.default_rng(0)
+    bound = likelihood.bind(X, 8)
+    for k in range(5):
+        ops.clear(bound, k)
+    _check_chain_rule(bound, rng.permutation(len(X)), rng.permutation(len(X)), tolerance)
+    _check_slots(bound, len(X), tolerance)
+    _check_weights(likelihood, X, tolerance)
+
+
 def _close(a: float, b: float, tolerance: float, what: str) -> None:
     assert abs(a - b) <= tolerance * (1.0 + abs(b)), f"{what}: {a} against {b}."
 
 
-def check_chain_rule(bound: Any, one: np.ndarray, two: np.ndarray, tolerance: float) -> None:
+def _check_chain_rule(bound: Any, one: np.ndarray, two: np.ndarray, tolerance: float) -> None:
     for k, order in enumerate((one, two)):
         total = 0.0
         for i in order:
@@ -35,7 +46,7 @@ def check_chain_rule(bound: Any, one: np.ndarray, two: np.ndarray, tolerance: fl
         _close(ops.log_marginal(bound, k), 0.0, 1e-12, "marginal of an empty slot")
 
 
-def check_slots(bound: Any, n: int, tolerance: float) -> None:
+def _check_slots(bound: Any, n: int, tolerance: float) -> None:
     for i in range(n - 1):
         ops.add(bound, i % 2, i)
     before = [ops.log_predictive(bound, k, n - 1) for k in range(3)]
@@ -76,7 +87,7 @@ def _check_union(bound: Any, n: int, tolerance: float) -> None:
     ops.clear(bound, 4)
 
 
-def check_weights(likelihood: Likelihood, X: np.ndarray, tolerance: float) -> None:
+def _check_weights(likelihood: Likelihood, X: np.ndarray, tolerance: float) -> None:
     """log_weights against its own fallback, without and with a slack, at every item."""
     n = len(X)
     state = State(likelihood.bind(X, 8), _Flat(), np.arange(n) % 3)

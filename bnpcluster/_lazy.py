@@ -59,7 +59,7 @@ class LazyCoclustering:
         given = [k for k in keys if k is not Ellipsis]
         if len(given) > 2 or len(keys) > len(given) + 1 or any(k is None for k in given):
             raise IndexError("A co-clustering matrix is indexed by at most two sets of items.")
-        if keys[0] is Ellipsis and len(given) == 1:
+        if len(given) == 1 and keys[0] is Ellipsis:
             given.insert(0, slice(None))
         rows, columns = (*given, slice(None), slice(None))[:2]
         block = np.asarray(self._posterior.coclustering(rows, columns))

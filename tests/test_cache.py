@@ -1,15 +1,18 @@
 """A second process compiles nothing; an edit of any file that matters does recompile."""
 
+import gc
 import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import bnpcluster
+from bnpcluster import _jit
 
 SCRIPT = """
 import json, sys
@@ -172,3 +175,19 @@ def test_importing_compiles_nothing(place):
     compiled, kernels = map(int, done.stdout.split())
     assert compiled == 0
     assert kernels > 10
+
+
+def test_no_garbage_is_collected_during_a_compilation():
+    def compile(sig):
+        assert not gc.isenabled()
+        if sig == "wrong":
+            raise TypeError(sig)
+        return sig
+
+    dispatcher = SimpleNamespace(compile=compile)
+    _jit._collect_later(dispatcher)
+    assert dispatcher.compile("right") == "right"
+    assert gc.isenabled()
+    with pytest.raises(TypeError, match="wrong"):
+        dispatcher.compile("wrong")
+    assert gc.isenabled()

@@ -185,7 +185,9 @@ def test_lazy_indexing_is_numpy_indexing_axis_by_axis(weighted, key):
     assert isinstance(found, float) == (np.ndim(expected) == 0)
 
 
-@pytest.mark.parametrize("key", [..., (..., 4), (3, ...), (..., MASK, 2), (1, ..., 2), (1, 2, ...)])
+@pytest.mark.parametrize(
+    "key", [(), ..., (..., 4), (3, ...), (..., MASK, 2), (1, ..., 2), (1, 2, ...)]
+)
 def test_an_ellipsis_stands_for_what_is_not_named(weighted, key):
     found = LazyCoclustering(weighted)[key]
     np.testing.assert_allclose(found, dense(weighted)[key], atol=1e-14)
