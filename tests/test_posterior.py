@@ -186,7 +186,7 @@ def test_lazy_indexing_is_numpy_indexing_axis_by_axis(weighted, key):
 
 
 @pytest.mark.parametrize(
-    "key", [(), ..., (..., 4), (3, ...), (..., MASK, 2), (1, ..., 2), (1, 2, ...)]
+    "key", [(), ..., (..., 4), (..., [1, 2]), (3, ...), (..., MASK, 2), (1, ..., 2), (1, 2, ...)]
 )
 def test_an_ellipsis_stands_for_what_is_not_named(weighted, key):
     found = LazyCoclustering(weighted)[key]
