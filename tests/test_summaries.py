@@ -289,6 +289,13 @@ def test_small_groups_belong_to_the_nearest_mode():
     assert [m.mass for m in modes(draws, min_mass=0.02)] == [0.97, 0.03]
 
 
+def test_many_draws_of_little_weight_make_no_mode():
+    centres = np.random.default_rng(20).integers(4, size=(2, 50))
+    draws, weights = np.repeat(centres, [30, 10], axis=0), np.repeat([1.0, 0.05], [30, 10])
+    assert [m.mass for m in modes(draws, weights=weights)] == [1.0]
+    assert len(modes(draws)) == 2
+
+
 def test_modes_that_overlap_need_less_separation():
     rng = np.random.default_rng(15)
     joined = np.repeat(np.arange(5), 20)

@@ -81,6 +81,14 @@ SUMMARIES = [
     ),
     Mutant(
         GROUPS,
+        "draws count once whatever their weight",
+        "return sample, count.astype(float)",
+        "return sample, np.ones(len(count))",
+        f"{TESTS}test_many_draws_of_little_weight_make_no_mode",
+        compiled=True,
+    ),
+    Mutant(
+        GROUPS,
         "weights do not count",
         "float(own.sum() / mass.sum())",
         "0.5",
