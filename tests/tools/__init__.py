@@ -1,0 +1,1 @@
+"""What tests share, and programs around them; nothing here is a test."""
