@@ -1,4 +1,4 @@
-"""Digests of the draws of small fits: every estimator x sampler x likelihood, by public names alone.
+"""Digests of the draws of small fits of every estimator, sampler and likelihood, by public names.
 
 `python draws.py` prints them as JSON. It is run on two versions of the package by `same_draws`, so
 it imports nothing of the tests.
@@ -12,6 +12,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ MIXTURES = {
     "finite": (bnpcluster.FiniteDirichletMixture, {"concentration": (1.0, 1.0)}, {}),
 }
 """The estimators, with parameters for chains and for particles, which need fixed ones."""
+
+
+OF_NETWORKS = ("gibbs", "jain_neal", "sams", "arm")
 
 
 def data() -> dict[str, tuple[Any, np.ndarray]]:
@@ -65,17 +69,12 @@ def data() -> dict[str, tuple[Any, np.ndarray]]:
 
 def cases() -> Iterator[tuple[str, Callable[[], str]]]:
     """Names, and what makes their digests."""
-    for (name, kind), sampler, (of, (likelihood, X)) in itertools.product(
+    for (name, kind), sampler, (of, given) in itertools.product(
         MIXTURES.items(), SAMPLERS, data().items()
     ):
-        yield (
-            f"{name} {sampler} {of}",
-            lambda *a, k=kind, s=sampler, l=likelihood, X=X: of_mixture(k, s, l, X),
-        )
-    for directed, sampler in itertools.product(
-        (False, True), ("gibbs", "jain_neal", "sams", "arm")
-    ):
-        yield f"irm {sampler} {directed}", lambda d=directed, s=sampler: of_network(d, s)
+        yield f"{name} {sampler} {of}", partial(of_mixture, kind, sampler, *given)
+    for directed, sampler in itertools.product((False, True), OF_NETWORKS):
+        yield f"irm {sampler} {directed}", partial(of_network, directed, sampler)
 
 
 def of_mixture(kind: tuple, sampler: str, likelihood: Any, X: np.ndarray) -> str:
