@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from benchmarks.scaling import blobs
-from bnpcluster._state import State
+from bnpcluster._core.state import State
 from bnpcluster.likelihoods import NormalInverseWishart
 from bnpcluster.priors import MFM, NGG, DirichletProcess, FiniteDirichlet, PitmanYor
 from bnpcluster.samplers import Gibbs

@@ -12,9 +12,9 @@ import numpy as np
 
 from benchmarks.yardstick import Case, load, one_core, vague, workshop
 from bnpcluster import samplers
-from bnpcluster._jit import kernel
-from bnpcluster._ops import log_predictive_all
-from bnpcluster._state import State
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import log_predictive_all
+from bnpcluster._core.state import State
 from bnpcluster.chains import BOUNDARY
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import SAMS, Gibbs, JainNeal, SplitMerge

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.yardstick import load, one_core, sweep_seconds, workshop
 from bnpcluster import samplers
-from bnpcluster._state import State
+from bnpcluster._core.state import State
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import SAMS, Gibbs, JainNeal, SplitMerge
 

@@ -8,7 +8,7 @@ import time
 import numpy as np
 from scipy.sparse import csr_array
 
-from bnpcluster._state import State
+from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Relational
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from bnpcluster._state import State
+from bnpcluster._core.state import State
 from bnpcluster.likelihoods import NormalInverseWishart
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs

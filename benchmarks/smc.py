@@ -4,9 +4,9 @@ import time
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import add, log_predictive_all
-from bnpcluster._state import grown_bound
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import add, log_predictive_all
+from bnpcluster._core.state import grown_bound
 from bnpcluster.likelihoods import NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import MFM, NGG, DirichletProcess, PitmanYor
 from bnpcluster.samplers import AnnealedSMC, AuxiliarySMC, UrnSMC

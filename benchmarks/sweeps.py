@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bnpcluster._state import State
+from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Bernoulli, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs

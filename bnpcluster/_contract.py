@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-import bnpcluster._ops as ops
-from bnpcluster._state import State
+from bnpcluster._core import operations as ops
+from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior, PriorTables
 

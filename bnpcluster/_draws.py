@@ -12,7 +12,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster._jit import kernel
+from bnpcluster._core.jit import kernel
 
 CHUNK_CELLS = 1 << 23  # labels held as 32-bit integers at one time
 COLUMN_TILE = 1024

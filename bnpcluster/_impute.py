@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import log_weights
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import log_weights
 from bnpcluster.prediction import Fitted, fill, recall, room
 
 

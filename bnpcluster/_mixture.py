@@ -9,7 +9,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from bnpcluster import _resolve, _smc_fit, densities
+from bnpcluster import _smc_fit, densities
+from bnpcluster._core import arguments
 from bnpcluster._frames import Encoding, check_dates, is_frame, with_values
 from bnpcluster._impute import impute
 from bnpcluster._sampling import Sampled
@@ -49,7 +50,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
     def _law(self) -> Likelihood:
         given = Columns(self.likelihood) if isinstance(self.likelihood, dict) else self.likelihood
-        likelihood = _resolve.component("likelihood", given, LIKELIHOODS, Likelihood)
+        likelihood = arguments.component("likelihood", given, LIKELIHOODS, Likelihood)
         if not likelihood.is_of_rows:
             raise TypeError(
                 f"{likelihood!r} is a law of networks, not of rows: use InfiniteRelationalModel."
@@ -70,7 +71,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         """
         X = self._checked(X, reset=True)
         components = self._components()
-        with _resolve.with_columns(self._names()):
+        with arguments.with_columns(self._names()):
             if isinstance(components[2], ParticleSampler):
                 return _smc_fit.fit(self, X, *components)
             return self._fit(X)
@@ -129,7 +130,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
                 "takes its codes, and likelihood='columns' the text of data frames."
             ) from None
         if reset:
-            with _resolve.with_columns(self._names()):
+            with arguments.with_columns(self._names()):
                 check_observed(X)
         return X
 
@@ -187,7 +188,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     def _predicted(self, X: Any) -> Prediction:
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        with _resolve.with_columns(self._names()):
+        with arguments.with_columns(self._names()):
             return predict(self._fitted_for(X), X)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -310,8 +311,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         -------
         X : ndarray of shape (n, n_features)
         """
-        rng = np.random.default_rng(_resolve.seed_sequence(random_state))
-        return sample(self._fitted(), _resolve.count("n", n, 1), rng)
+        rng = np.random.default_rng(arguments.seed_sequence(random_state))
+        return sample(self._fitted(), arguments.count("n", n, 1), rng)
 
     def marginal(self, columns: Any) -> Density:
         """The posterior predictive density of some columns; for Gaussian likelihoods.

@@ -17,9 +17,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._jit import generic, kernel
-from bnpcluster._ops import add, clear, copy, log_marginal, log_predictive_all, padded, rename
-from bnpcluster._state import grown_bound
+from bnpcluster._core.jit import generic, kernel
+from bnpcluster._core.operations import (
+    add,
+    clear,
+    copy,
+    log_marginal,
+    log_predictive_all,
+    padded,
+    rename,
+)
+from bnpcluster._core.state import grown_bound
 
 TOP, HOLES, MOST, RESAMPLED, EVALUATED = range(5)  # entries of `numbers`
 SPARSE = 0.25  # the share of holes among the slots at which they are filled

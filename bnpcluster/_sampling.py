@@ -12,9 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 import bnpcluster
-from bnpcluster import _resolve, _smc_fit
+from bnpcluster import _smc_fit
 from bnpcluster._checkpoint import Checkpoint, frozen, thawed
-from bnpcluster._jit import digest_of_package
+from bnpcluster._core import arguments
+from bnpcluster._core.jit import digest_of_package
 from bnpcluster._progress import follow
 from bnpcluster._report import Report
 from bnpcluster._smc_diagnostics import RunDiagnostics
@@ -79,20 +80,20 @@ class Sampled(ClusterMixin, BaseEstimator):
         """Sample the posterior of the partition of the rows of valid data."""
         likelihood, prior, sampler = self._components()
         schedule = Schedule(
-            _resolve.count("n_draws", self.n_draws, 1),
-            _resolve.count("n_warmup", self.n_warmup, 0),
-            _resolve.count("thin", self.thin, 1),
+            arguments.count("n_draws", self.n_draws, 1),
+            arguments.count("n_warmup", self.n_warmup, 0),
+            arguments.count("thin", self.thin, 1),
         )
         bound = likelihood.bind(X)
         self._check(sampler, bound, likelihood)
         checkpoint = self._checkpoint(X)
-        n_chains = _resolve.count("n_chains", self.n_chains, 1)
+        n_chains = arguments.count("n_chains", self.n_chains, 1)
         chains = None
         if checkpoint and not self._can_warm_start(X.shape[0], n_chains):
             chains = checkpoint.load(prior, X.shape[0], n_chains)
         if chains is None:
             chains = self._start(X, n_chains, likelihood, prior, sampler)
-        seconds = _resolve.seconds("max_time", self.max_time)
+        seconds = arguments.seconds("max_time", self.max_time)
         chains, interrupted = self._run(chains, bound, sampler, schedule, checkpoint, seconds)
         self._X, self._bound, self._thin = X.copy(), bound, schedule.thin
         self._likelihood, self._fitted_prior, self._sampler = likelihood, prior, sampler
@@ -116,7 +117,7 @@ class Sampled(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         if isinstance(self._sampler, ParticleSampler):
             raise ValueError("Particles make one pass: raise n_particles instead of continuing.")
-        return self._continue(_resolve.count("n_draws", n_draws, 1))
+        return self._continue(arguments.count("n_draws", n_draws, 1))
 
     def _continue(self, more: int) -> Any:
         prior, old = self._fitted_prior, self.posterior_
@@ -132,7 +133,7 @@ class Sampled(ClusterMixin, BaseEstimator):
 
     def _components(self) -> tuple[Likelihood, Prior, Sampler]:
         likelihood = self._law()
-        sampler = _resolve.component("sampler", self.sampler, SAMPLERS, Sampler)
+        sampler = arguments.component("sampler", self.sampler, SAMPLERS, Sampler)
         prior = self._prior()
         prior.validate()
         if self.n_particles is not None:
@@ -143,10 +144,10 @@ class Sampled(ClusterMixin, BaseEstimator):
                 )
             sampler.set_params(n_particles=self.n_particles)
         if isinstance(self.init, str) and self.init not in self._inits:
-            raise ValueError(_resolve.unknown("init", self.init, self._inits))
+            raise ValueError(arguments.unknown("init", self.init, self._inits))
         if self.point_estimate not in ESTIMATES:
             raise ValueError(
-                _resolve.unknown("point_estimate", str(self.point_estimate), ESTIMATES)
+                arguments.unknown("point_estimate", str(self.point_estimate), ESTIMATES)
             )
         return likelihood, prior, sampler
 
@@ -163,7 +164,7 @@ class Sampled(ClusterMixin, BaseEstimator):
     ) -> list[Chain]:
         seeds = [
             [np.random.default_rng(s) for s in child.spawn(2)]
-            for child in _resolve.seed_sequence(self.random_state).spawn(n_chains)
+            for child in arguments.seed_sequence(self.random_state).spawn(n_chains)
         ]
         if self._can_warm_start(X.shape[0], n_chains):
             # On with the generators too: the same seeds again would repeat what led here.

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnpcluster import _draws
-from bnpcluster._jit import kernel
+from bnpcluster._core.jit import kernel
 
 CELL_LIMIT = 4 * 10**7  # cells of the tables, 12 bytes each
 SWEEP_LIMIT = 2 * 10**9  # cells read in one sweep over all items

@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from bnpcluster import _resolve
-from bnpcluster._ops import latent
+from bnpcluster._core import arguments
+from bnpcluster._core.operations import latent
+from bnpcluster._core.state import Stopped
 from bnpcluster._parcel import Parcel
 from bnpcluster._smc_diagnostics import diagnose_runs
-from bnpcluster._state import Stopped
 from bnpcluster._stop import Stop, interruptible
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import Posterior
@@ -44,8 +44,8 @@ def fit(
     bound = likelihood.bind(X)
     _check_complete(bound, likelihood)
     check_operations(sampler, bound, likelihood)
-    n_runs = _resolve.count("n_chains", model.n_chains, 1)
-    seeds = _resolve.seed_sequence(model.random_state).spawn(n_runs)
+    n_runs = arguments.count("n_chains", model.n_chains, 1)
+    seeds = arguments.seed_sequence(model.random_state).spawn(n_runs)
     parcel = Parcel(bound)
     tasks = [(parcel, prior, len(X), np.random.default_rng(seed)) for seed in seeds]
     runs, interrupted = _carry_out(model, sampler, sampler.run, tasks)
@@ -83,7 +83,7 @@ def _carry_out(
     model: Mixture, sampler: ParticleSampler, work: Callable, tasks: list
 ) -> tuple[list[Run], bool]:
     """The runs that could be finished; the first one is, whatever `max_time` says."""
-    seconds = _resolve.seconds("max_time", model.max_time)
+    seconds = arguments.seconds("max_time", model.max_time)
     if seconds is not None:  # no clock counts the time to compile
         _warm_up(sampler, tasks[0])
     stop = Stop(seconds)
@@ -107,9 +107,9 @@ def _warm_up(sampler: ParticleSampler, task: tuple) -> None:
 
 def _one(work: Callable, stop: Stop, first: bool, verbose: int, *task: Any) -> Run | None:
     """One run; None if it was stopped."""
-    arguments = [part.content if isinstance(part, Parcel) else part for part in task]
+    inputs = [part.content if isinstance(part, Parcel) else part for part in task]
     try:
-        run = work(*arguments, stop.requested.is_set if first else stop)
+        run = work(*inputs, stop.requested.is_set if first else stop)
     except Stopped:
         return None
     if verbose:

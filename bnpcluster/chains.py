@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from bnpcluster._core.state import State, Stopped
 from bnpcluster._parcel import Parcel
-from bnpcluster._state import State, Stopped
 from bnpcluster._stop import Stop, interruptible
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import Sampler

@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import bnpcluster
-from bnpcluster import _resolve, _results, _tables
+from bnpcluster import _results, _tables
 from bnpcluster._advice import as_options
+from bnpcluster._core import arguments
 from bnpcluster._mixture import Mixture
 from bnpcluster.likelihoods import LIKELIHOODS, PyClone
 from bnpcluster.likelihoods._mutations import COLUMNS, places
@@ -238,7 +239,7 @@ def fit(options: argparse.Namespace) -> int:
     if model.likelihood == "columns":
         model.set_params(likelihood=_tables.likelihoods(rows))
     _results.prepare(options.out, _results.FILES, options.force)
-    with _resolve.with_columns(list(rows.columns)):
+    with arguments.with_columns(list(rows.columns)):
         doubtful = _fitted(model, np.column_stack(list(rows.columns.values())))
     _written(options, model, rows)
     return _status(model, doubtful)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from bnpcluster import _resolve
+from bnpcluster._core import arguments
 from bnpcluster.likelihoods._blocks import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods._scale import Units
 from bnpcluster.prediction import Fitted, fill, prior_of, recall, room
@@ -152,8 +152,8 @@ class Density:
         -------
         X : ndarray of shape (n, n_columns), or (n_given, n, n_columns) given arrays of values
         """
-        n = _resolve.count("n", n, 1)
-        rng = np.random.default_rng(_resolve.seed_sequence(random_state))
+        n = arguments.count("n", n, 1)
+        rng = np.random.default_rng(arguments.seed_sequence(random_state))
         parts = self._parts(len(self._draws))
         rows = np.concatenate([self._sample(self._values[part], n, rng) for part in parts])
         rows = self._inner.centre + self._inner.scale * rows
@@ -344,7 +344,7 @@ def _number(column: Any, names: Sequence[str | int]) -> int:
         if isinstance(names, range):
             raise ValueError(f"The model was fitted without column names, so number {column!r}.")
         if column not in names:
-            raise ValueError(_resolve.unknown("column", column, [str(name) for name in names]))
+            raise ValueError(arguments.unknown("column", column, [str(name) for name in names]))
         return list(names).index(column)
     if isinstance(column, bool) or not isinstance(column, numbers.Integral):
         raise TypeError(f"A column is a name or a number, got {column!r}.")

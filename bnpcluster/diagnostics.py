@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnpcluster import _draws
-from bnpcluster._jit import kernel
+from bnpcluster._core.jit import kernel
 from bnpcluster._verdict import RHAT_LIMIT, Row, judge
 from bnpcluster.posterior import Posterior
 

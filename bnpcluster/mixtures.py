@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bnpcluster import _resolve
+from bnpcluster._core import arguments
 from bnpcluster._docs import documented
 from bnpcluster._mixture import Mixture
 from bnpcluster.priors import (
@@ -68,7 +68,7 @@ class BNPMixture(Mixture):
         self._store(locals())
 
     def _prior(self) -> Prior:
-        return _resolve.component("prior", self.prior, PRIORS, Prior)
+        return arguments.component("prior", self.prior, PRIORS, Prior)
 
 
 @documented

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import (
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import (
     NEGLIGIBLE,
     add,
     clear,
@@ -17,8 +17,8 @@ from bnpcluster._ops import (
     remove,
     set_latent,
 )
-from bnpcluster._partition import Partition, new_partition
-from bnpcluster._state import grown_bound
+from bnpcluster._core.partition import Partition, new_partition
+from bnpcluster._core.state import grown_bound
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import Prior

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bnpcluster._jit import kernel
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.partition import new_partition
+from bnpcluster._core.state import grown_bound
 from bnpcluster._mixture import Mixture
-from bnpcluster._partition import new_partition
-from bnpcluster._state import grown_bound
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.likelihoods._mutations import places, warn_of_purity, wide
 from bnpcluster.prediction import fill, share_out

@@ -16,9 +16,9 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from bnpcluster import _contract
+from bnpcluster._core.state import State
 from bnpcluster._draws import canonical
 from bnpcluster._listed import all_partitions
-from bnpcluster._state import State
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import ParticleSampler, Sampler

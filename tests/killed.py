@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bnpcluster import DPMixture, PitmanYorMixture, _checkpoint
-from bnpcluster._jit import DISABLED
+from bnpcluster._core.jit import DISABLED
 from bnpcluster.samplers import ARM
 from tests.conftest import three_blobs
 

@@ -12,13 +12,14 @@ from types import SimpleNamespace
 import pytest
 
 import bnpcluster
-from bnpcluster import _jit
+from bnpcluster._core import jit
 
 SCRIPT = """
 import json, sys
 import numpy as np
 {imports}
-from bnpcluster import DPMixture, _jit
+from bnpcluster import DPMixture
+from bnpcluster._core import jit
 import bnpcluster, pathlib
 loaded = [m for m in list(sys.modules.values()) if getattr(m, "__name__", "").startswith("bnp")]
 X = np.random.default_rng(0).integers(2, size=(12, 2)) * 1.0
@@ -28,7 +29,7 @@ model = DPMixture(
 )
 model.fit(X).predict(X)
 misses = hits = 0
-for kernel in _jit.KERNELS:
+for kernel in jit.KERNELS:
     misses += sum(kernel.stats.cache_misses.values())
     hits += sum(kernel.stats.cache_hits.values())
 print(json.dumps([misses, hits, float(model.posterior_.log_posterior.sum())]))
@@ -37,9 +38,9 @@ print(json.dumps([misses, hits, float(model.posterior_.log_posterior.sum())]))
 OUTSIDE = '''
 from typing import NamedTuple
 import numpy as np
-from bnpcluster import _ops as ops
+from bnpcluster._core import operations as ops
 from bnpcluster.likelihoods import Likelihood
-from bnpcluster._jit import kernel
+from bnpcluster._core.jit import kernel
 
 class Bound(NamedTuple):
     X: np.ndarray
@@ -166,7 +167,7 @@ def test_the_cache_can_be_turned_off(place):
 
 def test_importing_compiles_nothing(place):
     script = (
-        "import bnpcluster.testing, bnpcluster._jit as j;"
+        "import bnpcluster.testing, bnpcluster._core.jit as j;"
         "print(sum(len(k.signatures) for k in j.KERNELS), len(j.KERNELS))"
     )
     done = subprocess.run(
@@ -185,7 +186,7 @@ def test_no_garbage_is_collected_during_a_compilation():
         return sig
 
     dispatcher = SimpleNamespace(compile=compile)
-    _jit._collect_later(dispatcher)
+    jit._collect_later(dispatcher)
     assert dispatcher.compile("right") == "right"
     assert gc.isenabled()
     with pytest.raises(TypeError, match="wrong"):

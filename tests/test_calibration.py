@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from bnpcluster import BNPMixture, _ops
+from bnpcluster import BNPMixture
+from bnpcluster._core import operations
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart, Poisson
 from bnpcluster.priors import MFM, NGG, DirichletProcess, FiniteDirichlet, PitmanYor
 
@@ -24,9 +25,9 @@ def simulate(likelihood, d, labels, rng):
     members = {}
     for i, label in enumerate(labels):
         bound = likelihood.bind(X, 2)
-        _ops.clear(bound, 0)
+        operations.clear(bound, 0)
         for j in members.setdefault(label, []):
-            _ops.add(bound, 0, j)
+            operations.add(bound, 0, j)
         X[i] = likelihood.sample(bound, 0, rng)
         members[label].append(i)
     return X

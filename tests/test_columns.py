@@ -12,7 +12,7 @@ from sklearn.compose import make_column_selector
 from sklearn.model_selection import GridSearchCV
 
 from bnpcluster import DPMixture
-from bnpcluster import _ops as ops
+from bnpcluster._core import operations as ops
 from bnpcluster.likelihoods import (
     Bernoulli,
     Categorical,

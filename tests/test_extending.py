@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import expon, gamma, kstest, lomax
 
 from bnpcluster import DPMixture
-from bnpcluster import _ops as ops
+from bnpcluster._core import operations as ops
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge, UrnSMC
 from bnpcluster.testing import check_likelihood, check_particles, check_sampler

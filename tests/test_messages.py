@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from bnpcluster import BNPMixture, DPMixture, _resolve
+from bnpcluster import BNPMixture, DPMixture
+from bnpcluster._core import arguments
 from bnpcluster.likelihoods import NormalInverseWishart
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -118,7 +119,7 @@ def test_new_rows_are_refused_by_the_names_of_columns():
 
 
 def test_numbers_of_columns_that_have_no_name_are_left_alone():
-    assert _resolve.named_columns("columns 0, 7 of column 1", ["a", "b"]) == (
+    assert arguments.named_columns("columns 0, 7 of column 1", ["a", "b"]) == (
         "columns 'a', 7 of column 'b'"
     )
 

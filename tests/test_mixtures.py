@@ -22,8 +22,8 @@ from bnpcluster import (
     PitmanYorMixture,
     _sampling,
 )
-from bnpcluster._jit import DISABLED, KERNELS
-from bnpcluster._state import State
+from bnpcluster._core.jit import DISABLED, KERNELS
+from bnpcluster._core.state import State
 from bnpcluster.chains import BOUNDARY, Chain, Schedule, Stop, _ends, run
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
@@ -297,7 +297,7 @@ def test_the_map_estimate_counts_the_hyper_prior():
     labels = model.posterior_.labels[0, 0].astype(int)
     prior = DirichletProcess(float(alpha[0, 0]))
     bound = model._likelihood.bind(X)
-    from bnpcluster._state import State
+    from bnpcluster._core.state import State
 
     joint = State(bound, prior, labels).log_joint()
     assert trace[0, 0] == pytest.approx(joint + gamma(3.0, scale=0.5).logpdf(alpha[0, 0]))
@@ -391,7 +391,7 @@ def test_checkpoint_resumes_bit_for_bit(blobs, tmp_path, monkeypatch):
 @pytest.mark.parametrize("calls", [7, 130, 300])
 def test_a_stopped_fit_resumes_bit_for_bit(tmp_path, monkeypatch, calls):
     """Stopped between any two kernel calls, in the middle of a sweep, too."""
-    from bnpcluster._state import State
+    from bnpcluster._core.state import State
     from bnpcluster.chains import Stop
 
     X = np.random.default_rng(0).normal(size=(300, 2))

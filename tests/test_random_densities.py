@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binom, norm
 
 from bnpcluster import densities
-from bnpcluster._ops import add, clear
-from bnpcluster._state import grown_bound
+from bnpcluster._core.operations import add, clear
+from bnpcluster._core.state import grown_bound
 from bnpcluster.densities import random_log_densities
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.posterior import Posterior

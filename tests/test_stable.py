@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta, invgamma, invgauss, kstest, levy, levy_stable
 
-from bnpcluster._jit import DISABLED, kernel
-from bnpcluster._stable import (
+from bnpcluster._core.jit import DISABLED, kernel
+from bnpcluster._core.stable_distributions import (
     log_exponentially_tilted,
     log_polynomially_tilted,
     log_share_left,

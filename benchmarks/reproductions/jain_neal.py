@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from bnpcluster._state import State
+from bnpcluster._core.state import State
 from bnpcluster.diagnostics import autocorrelation_time
 from bnpcluster.likelihoods import Bernoulli
 from bnpcluster.partitions import coclustering, point_estimate

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import v_measure_score
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import log_predictive_all
-from bnpcluster._state import State
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import log_predictive_all
+from bnpcluster._core.state import State
 from bnpcluster.chains import BOUNDARY
 from bnpcluster.likelihoods import Bernoulli, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet

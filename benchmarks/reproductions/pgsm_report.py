@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.reproductions.pgsm_chains import FIRST_TIME, Data, Trace, density, labelled, sources
-from bnpcluster._state import State
+from bnpcluster._core.state import State
 
 TIMES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of the csv file, besides the end
 CLOSE = 0.02  # nats per row from the best method

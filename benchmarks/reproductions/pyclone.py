@@ -18,7 +18,7 @@ from sklearn.metrics import v_measure_score
 from benchmarks.reproductions.pgsm import pgsm
 from benchmarks.reproductions.pgsm_chains import Data, Trace, part, trace
 from benchmarks.reproductions.pgsm_report import curves, last, span
-from bnpcluster._state import State
+from bnpcluster._core.state import State
 from bnpcluster.chains import BOUNDARY
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.priors import DirichletProcess

@@ -16,7 +16,7 @@ import math
 import numpy as np
 from scipy.special import betaln
 
-from bnpcluster._jit import kernel
+from bnpcluster._core.jit import kernel
 from bnpcluster.likelihoods._counts import Table, tabulate
 
 LINK, VOID, BOTH = range(3)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bnpcluster._jit import kernel
+from bnpcluster._core.jit import kernel
 
 ENTRIES = 1 << 20  # of one table: 8 MB
 ACCURATE = 1 << 16  # log Gamma beyond this is so large that a difference loses digits

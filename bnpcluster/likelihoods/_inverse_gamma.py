@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import (
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import (
     add,
     clear,
     coordinate,

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bnpcluster._jit import generic, kernel
-from bnpcluster._ops import (
+from bnpcluster._core.jit import generic, kernel
+from bnpcluster._core.operations import (
     add,
     clear,
     coordinate,

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-import bnpcluster._ops as ops
-from bnpcluster._jit import kernel
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import kernel
 from bnpcluster.likelihoods._niw_general import (
     GeneralNIW,
     at_least,

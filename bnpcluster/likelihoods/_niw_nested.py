@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-import bnpcluster._ops as ops
-from bnpcluster._jit import kernel
-from bnpcluster._ops import padded
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import padded
 from bnpcluster.likelihoods._niw_general import (
     GeneralNIW,
     at_least,

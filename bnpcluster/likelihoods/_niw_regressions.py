@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-import bnpcluster._ops as ops
-from bnpcluster._jit import kernel
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import kernel
 from bnpcluster.likelihoods._niw_general import dot
 from bnpcluster.likelihoods._niw_nested import NestedNIW
 

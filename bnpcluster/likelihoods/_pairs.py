@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import bnpcluster._ops as ops
+from bnpcluster._core import operations as ops
 
 NEEDED = (
     "clear",

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import (
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import (
     LANES,
     NEGLIGIBLE,
     add,

@@ -16,8 +16,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import (
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import (
     listed,
     log_predictive,
     log_predictive_all,

@@ -12,9 +12,9 @@ class Likelihood(BaseEstimator):
     """Base class of likelihoods: hyper-parameters, and `bind`, which readies data for the kernels.
 
     A subclass stores its hyper-parameters untouched in `__init__`, offers the methods below, and
-    registers the operations of `bnpcluster._ops` for the NamedTuple class that `bind` returns.
-    That class names in an attribute `slot_axis` the arrays each chain must own, with the axis along
-    which its slots lie (a tuple if there are several, `()` for scratch space).
+    registers the operations of `bnpcluster._core.operations` for the NamedTuple class that `bind`
+    returns. That class names in an attribute `slot_axis` the arrays each chain must own, with the
+    axis along which its slots lie (a tuple if there are several, `()` for scratch space).
     """
 
     is_of_rows = True

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import add, clear, copy, log_marginal, padded, pool, remove
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, pool, remove
 from bnpcluster.likelihoods._counts import (
     Table,
     is_whole,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-import bnpcluster._ops as ops
-from bnpcluster import _resolve
+from bnpcluster._core import arguments
+from bnpcluster._core import operations as ops
 from bnpcluster.likelihoods._pairs import NEEDED, Pair
 from bnpcluster.likelihoods.base import Likelihood
 
@@ -171,7 +171,7 @@ class Columns(Likelihood):
         """Ready the columns of every part for the kernels."""
         bounds = []
         for law, own in self._split(X.shape[1]):
-            with _resolve.with_columns(own):
+            with arguments.with_columns(own):
                 bounds.append(law.bind(X[:, own], capacity))
         return _paired(bounds, capacity)
 
@@ -179,7 +179,7 @@ class Columns(Likelihood):
         """Ready the columns of every part, of which entries may be NaN."""
         bounds = []
         for law, own in self._split(X.shape[1]):
-            with _resolve.with_columns(own):
+            with arguments.with_columns(own):
                 bounds.append(law.bind_observed(X[:, own], capacity))
         return _paired(bounds, capacity)
 
@@ -240,7 +240,7 @@ class Columns(Likelihood):
 def _law(law: Any) -> Likelihood:
     from bnpcluster.likelihoods import LIKELIHOODS  # it lists this class, too
 
-    return _resolve.component("likelihood", law, LIKELIHOODS, Likelihood)
+    return arguments.component("likelihood", law, LIKELIHOODS, Likelihood)
 
 
 def _paired(bounds: list[Any], capacity: int) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln, multigammaln
 from sklearn.base import clone
 
-from bnpcluster import _resolve
+from bnpcluster._core import arguments
 from bnpcluster.likelihoods._blocks import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods._inverse_gamma import (
     InverseGammaColumns,
@@ -193,7 +193,7 @@ class NormalInverseWishart(Likelihood):
     def _at(self, Z: np.ndarray, unit: Units) -> tuple[np.ndarray, float, float, np.ndarray]:
         """The hyper-parameters, those that follow from the data included, in internal units."""
         if self.missing not in MISSING:
-            raise ValueError(_resolve.unknown("missing", str(self.missing), MISSING))
+            raise ValueError(arguments.unknown("missing", str(self.missing), MISSING))
         n, d = Z.shape
         share = cluster_share(Z)
         kappa = share / WIDTH**2 if is_auto(self.kappa) else number("kappa", self.kappa)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import svds
 
-from bnpcluster._ops import (
+from bnpcluster._core.operations import (
     add,
     clear,
     log_likelihood,

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws, _resolve, densities
+from bnpcluster import _draws, densities
+from bnpcluster._core import arguments
 from bnpcluster._mixture import Mixture
 from bnpcluster.plotting._shared import (
     COLOURS,
@@ -273,7 +274,7 @@ def _kind(estimator: Any, bands: str) -> str:
     if bands == "auto":
         return "posterior" if gaussian else "draws"
     if bands not in ("posterior", "draws"):
-        raise ValueError(_resolve.unknown("bands", str(bands), ("auto", "posterior", "draws")))
+        raise ValueError(arguments.unknown("bands", str(bands), ("auto", "posterior", "draws")))
     if bands == "posterior" and not gaussian:
         raise ValueError(
             "bands='posterior' is there for the Gaussian likelihoods 'niw' and 'nig' alone: use "
@@ -301,7 +302,7 @@ def _random(
         return lambda points: densities.draw_log_densities(own, points, draws, some)
     fitted, prior = estimator._fitted_for(None), estimator._fitted_prior
     # One seed: the parameters are the same for every piece of the points.
-    seed = _resolve.seed_sequence(random_state)
+    seed = arguments.seed_sequence(random_state)
     return lambda points: densities.random_log_densities(
         fitted, prior, points, draws, np.random.default_rng(seed), columns
     )

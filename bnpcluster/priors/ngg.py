@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._stable import log_exponentially_tilted
+from bnpcluster._core.stable_distributions import log_exponentially_tilted
 from bnpcluster.priors._hyper import Hyper
 from bnpcluster.priors._sizes import legendre, log_rising, log_rising_table
 from bnpcluster.priors.base import Prior, PriorTables

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._stable import log_polynomially_tilted
+from bnpcluster._core.stable_distributions import log_polynomially_tilted
 from bnpcluster.priors._hyper import TINY, Hyper, solve_expected
 from bnpcluster.priors._sizes import log_rising, log_rising_table
 from bnpcluster.priors.base import Prior, PriorTables

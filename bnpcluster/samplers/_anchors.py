@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnpcluster._jit import generic, kernel
+from bnpcluster._core.jit import generic, kernel
 
 SCANNED = 256  # up to so many items, a member of a block is found without rejection
 RARE = 24  # and beyond, where the block holds less than this fraction of them

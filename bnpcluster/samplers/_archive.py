@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._state import State
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.state import State
 
 ROWS = 7  # of scratch space that `disagree` needs
 TRIES = 20  # pairs of states looked at, before a move is given up because all were alike

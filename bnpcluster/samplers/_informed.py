@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import (
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import (
     log_marginal,
     log_marginal_union,
     log_predictive,

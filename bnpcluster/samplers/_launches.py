@@ -6,8 +6,15 @@ the same launch precedes a split and the merge that undoes it, and the move is e
 
 from __future__ import annotations
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import add, clear, coordinate, log_predictive, n_coordinates, whiten
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import (
+    add,
+    clear,
+    coordinate,
+    log_predictive,
+    n_coordinates,
+    whiten,
+)
 
 COIN, SEQUENTIAL, TWO_MEANS, WHITENED, HARD, ARCHIVE = range(6)
 LAUNCHES = {

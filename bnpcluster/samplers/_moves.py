@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._ops import n_coordinates
-from bnpcluster._state import State
+from bnpcluster._core.operations import n_coordinates
+from bnpcluster._core.state import State
 from bnpcluster.samplers._informed import INFORMED, LAWS
 from bnpcluster.samplers._launches import LAUNCHES, METRIC
 from bnpcluster.samplers._pairs import TALLY, Plan, Work, moves, new_work

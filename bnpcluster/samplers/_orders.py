@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import log_predictive
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import log_predictive
 
 RANDOM, DECISIVE, ALTERNATE = range(3)
 ORDERS = {"random": RANDOM, "decisive": DECISIVE, "alternate": ALTERNATE}

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import (
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import (
     add,
     clear,
     log_marginal,
@@ -36,7 +36,7 @@ from bnpcluster._ops import (
     restore,
     withdraw,
 )
-from bnpcluster._partition import close, resize
+from bnpcluster._core.partition import close, resize
 from bnpcluster.samplers._anchors import draw_anchors, log_law
 from bnpcluster.samplers._launches import SEQUENTIAL, launch
 from bnpcluster.samplers._orders import arrange

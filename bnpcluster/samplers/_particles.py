@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import add, clear, copy, log_marginal, log_predictive
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import add, clear, copy, log_marginal, log_predictive
 
 
 class Swarm(NamedTuple):

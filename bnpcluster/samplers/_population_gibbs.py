@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import (
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import (
     add,
     clear,
     copy,

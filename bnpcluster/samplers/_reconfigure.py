@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import (
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import (
     NEGLIGIBLE,
     add,
     clear,
@@ -40,8 +40,8 @@ from bnpcluster._ops import (
     remove,
     rename,
 )
-from bnpcluster._partition import displace, move, resize
-from bnpcluster._state import State
+from bnpcluster._core.partition import displace, move, resize
+from bnpcluster._core.state import State
 from bnpcluster.samplers._orders import heap_sort
 from bnpcluster.samplers.gibbs import seen_by
 

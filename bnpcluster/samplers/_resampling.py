@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster._jit import kernel
+from bnpcluster._core.jit import kernel
 
 MULTINOMIAL, STRATIFIED, SYSTEMATIC = range(3)
 SCHEMES = {"multinomial": MULTINOMIAL, "stratified": STRATIFIED, "systematic": SYSTEMATIC}

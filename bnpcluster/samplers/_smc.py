@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import clear
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import clear
+from bnpcluster._core.state import LONGEST, Stopped, grown_bound
 from bnpcluster._population import (
     EVALUATED,
     MOST,
@@ -29,7 +30,6 @@ from bnpcluster._population import (
     scarce,
     weigh,
 )
-from bnpcluster._state import LONGEST, Stopped, grown_bound
 from bnpcluster.samplers._resampling import (
     draw_parents,
     scale_weights,

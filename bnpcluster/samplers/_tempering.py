@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster._ops import log_likelihood
+from bnpcluster._core.operations import log_likelihood
+from bnpcluster._core.state import State, Stopped
 from bnpcluster._population import label_type
-from bnpcluster._state import State, Stopped
 from bnpcluster.samplers._resampling import drawn_parents
 from bnpcluster.samplers._smc import Run, log_mean_exp, relative_variance, shares
 from bnpcluster.samplers.base import Sampler

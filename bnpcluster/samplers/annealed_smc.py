@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.state import State, Stopped
 from bnpcluster._population import scarce
-from bnpcluster._state import State, Stopped
 from bnpcluster.samplers._population_gibbs import change_prior, redraw_all, replace
 from bnpcluster.samplers._resampling import scheme_of, threshold_of
 from bnpcluster.samplers._smc import (

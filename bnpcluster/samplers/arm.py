@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bnpcluster._state import State, Stopped
+from bnpcluster._core.state import State, Stopped
 from bnpcluster.samplers._archive import lesson
 from bnpcluster.samplers._moves import code, whole
 from bnpcluster.samplers._reconfigure import Plan, new_work, reconfigure

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bnpcluster._core.stable_distributions import log_share_left
 from bnpcluster._population import inherit, joining, opened, opening
-from bnpcluster._stable import log_share_left
 from bnpcluster.samplers._smc import Filter, FilterSampler
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-import bnpcluster._ops as ops
-from bnpcluster._jit import Generic
-from bnpcluster._state import State
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import Generic
+from bnpcluster._core.state import State
 
 
 class Sampler(BaseEstimator):
@@ -20,7 +20,7 @@ class Sampler(BaseEstimator):
     """
 
     requires: tuple[str, ...] = ()
-    """Names of operations in `bnpcluster._ops` that the likelihood must offer."""
+    """Names of operations in `bnpcluster._core.operations` that the likelihood must offer."""
 
     @property
     def learns_from(self) -> str | None:

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import NEGLIGIBLE, log_weights
-from bnpcluster._partition import full, move
-from bnpcluster._state import State
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import NEGLIGIBLE, log_weights
+from bnpcluster._core.partition import full, move
+from bnpcluster._core.state import State
 from bnpcluster.samplers.base import Sampler
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._state import State
+from bnpcluster._core.state import State
 from bnpcluster.samplers._anchors import Given, Uniform
 from bnpcluster.samplers._archive import lesson
 from bnpcluster.samplers._launches import ARCHIVE, COIN

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import add, clear, rename
-from bnpcluster._partition import close, resize
-from bnpcluster._state import State
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import add, clear, rename
+from bnpcluster._core.partition import close, resize
+from bnpcluster._core.state import State
 from bnpcluster.samplers._anchors import draw_anchors, log_law
 from bnpcluster.samplers._moves import SplitMergeSampler, code, law_of, whole
 from bnpcluster.samplers._orders import ORDERS, arrange

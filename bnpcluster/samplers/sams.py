@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._state import State
+from bnpcluster._core.state import State
 from bnpcluster.samplers._launches import SEQUENTIAL
 from bnpcluster.samplers._moves import PairSampler, code, law_of
 from bnpcluster.samplers._orders import ORDERS

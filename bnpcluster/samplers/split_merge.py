@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bnpcluster._state import State
+from bnpcluster._core.state import State
 from bnpcluster.samplers._moves import PairSampler, launch_codes, law_of, whole
 from bnpcluster.samplers._orders import RANDOM
 from bnpcluster.samplers._pairs import Plan

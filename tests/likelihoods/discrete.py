@@ -5,9 +5,9 @@ from itertools import product
 
 import numpy as np
 
-from bnpcluster import _ops as ops
-from bnpcluster._jit import kernel
-from bnpcluster._partition import new_partition
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.partition import new_partition
 from tests.dossier import LOG_GAP, note
 
 

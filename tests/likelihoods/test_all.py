@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from bnpcluster import _ops as ops
-from bnpcluster._jit import kernel
-from bnpcluster._state import State, grown_bound
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.state import State, grown_bound
 from bnpcluster.likelihoods import LIKELIHOODS
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers.gibbs import sweep

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from bnpcluster import _ops as ops
+from bnpcluster._core import operations as ops
 from bnpcluster.likelihoods import _counts
 from bnpcluster.likelihoods.bernoulli import Bernoulli
 from bnpcluster.likelihoods.categorical import Categorical

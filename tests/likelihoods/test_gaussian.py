@@ -7,7 +7,7 @@ from scipy.special import multigammaln
 from scipy.stats import invwishart, multivariate_normal, multivariate_t
 from scipy.stats import t as student_t
 
-from bnpcluster import _ops as ops
+from bnpcluster._core import operations as ops
 from bnpcluster.likelihoods import NormalInverseGamma, NormalInverseWishart
 from bnpcluster.testing import check_likelihood
 from tests.likelihoods.discrete import assert_weights

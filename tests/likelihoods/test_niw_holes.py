@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import kstest, t
 
 from bnpcluster import DPMixture
-from bnpcluster import _ops as ops
 from bnpcluster._checkpoint import frozen, thawed
-from bnpcluster._state import State
+from bnpcluster._core import operations as ops
+from bnpcluster._core.state import State
 from bnpcluster.chains import Chain, Schedule, Stop, advance
 from bnpcluster.likelihoods import Columns, NormalInverseWishart
 from bnpcluster.posterior import Posterior

@@ -8,9 +8,9 @@ from scipy.special import logsumexp
 from scipy.stats import kstest, t
 
 from bnpcluster import DPMixture
-from bnpcluster import _ops as ops
+from bnpcluster._core import operations as ops
+from bnpcluster._core.state import State
 from bnpcluster._impute import impute
-from bnpcluster._state import State
 from bnpcluster.likelihoods import Columns, NormalInverseWishart
 from bnpcluster.likelihoods._niw_holes import HoledNIW
 from bnpcluster.likelihoods._niw_nested import NestedNIW, nesting

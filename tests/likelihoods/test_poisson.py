@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaln
 from scipy.stats import nbinom
 
-from bnpcluster import _ops as ops
+from bnpcluster._core import operations as ops
 from bnpcluster.likelihoods import _counts, _gamma_poisson
 from bnpcluster.likelihoods.poisson import Poisson
 from tests.likelihoods.discrete import (

@@ -10,9 +10,9 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import betabinom, binom
 
-from bnpcluster import _ops as ops
-from bnpcluster._jit import DISABLED
-from bnpcluster._partition import new_partition
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import DISABLED
+from bnpcluster._core.partition import new_partition
 from bnpcluster.likelihoods import _prevalence_grid
 from bnpcluster.likelihoods._genotypes import GENOTYPES
 from bnpcluster.likelihoods.pyclone import PyClone

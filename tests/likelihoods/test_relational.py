@@ -9,10 +9,10 @@ from scipy.special import betaln, logsumexp
 from sklearn.base import clone
 
 from bnpcluster import DPMixture
-from bnpcluster import _ops as ops
-from bnpcluster._jit import kernel
-from bnpcluster._partition import new_partition
-from bnpcluster._state import State, grown_bound
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.partition import new_partition
+from bnpcluster._core.state import State, grown_bound
 from bnpcluster.likelihoods import LIKELIHOODS, Relational
 from bnpcluster.likelihoods._block_pairs import log_beta, log_gamma_ratio
 from bnpcluster.priors import DirichletProcess

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from bnpcluster import _ops as ops
+from bnpcluster._core import operations as ops
 from bnpcluster.likelihoods import Bernoulli, Categorical, Poisson
 
 CASES = [

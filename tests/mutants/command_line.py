@@ -136,8 +136,8 @@ COMMAND_LINE = [
     Mutant(
         "cli.py",
         "columns are called by numbers",
-        "_resolve.with_columns(list(rows.columns))",
-        "_resolve.with_columns(None)",
+        "arguments.with_columns(list(rows.columns))",
+        "arguments.with_columns(None)",
         TABLES,
     ),
     Mutant(

@@ -24,14 +24,14 @@ FIRST_HOUR = [
         "samplers/test_pairs.py::test_few_items_get_as_many_moves_as_cost_an_iteration",
     ),
     Mutant(
-        "_resolve.py",
+        "_core/arguments.py",
         "all columns are called like the first",
         "repr(names[int(digits)])",
         "repr(names[0])",
         f"{MESSAGES}test_columns_of_parts_are_called_by_their_own_numbers",
     ),
     Mutant(
-        "_resolve.py",
+        "_core/arguments.py",
         "columns without a name have one",
         "if int(digits) < len(names) else digits",
         "if int(digits) < 99 else digits",

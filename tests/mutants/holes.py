@@ -294,7 +294,7 @@ MISSING = [
         f"{MIXED}test_tags_are_truthful",
     ),
     Mutant(
-        "_state.py",
+        "_core/state.py",
         "parts of bound data share their slots among chains",
         "            changed[name] = grown_bound(old, capacity)\n",
         "            changed[name] = old\n",

@@ -295,14 +295,14 @@ SMC_MUTANTS = [
         f"{SMC}test_an_assigned_state_is_the_one_it_copies",
     ),
     Mutant(
-        "_stable.py",
+        "_core/stable_distributions.py",
         "the closed form lacks a factor",
         "return -math.log1p(2.0 * math.exp",
         "return -math.log1p(math.exp",
         f"{STABLE}test_size_biased_jumps_have_their_density[0.5-0.3]",
     ),
     Mutant(
-        "_stable.py",
+        "_core/stable_distributions.py",
         "the last rejection is left out",
         "        if math.log(1.0 - rng.random()) < s * log_ratio - log_one_plus_exp(s * log_y):\n"
         "            return log_left\n",
@@ -311,7 +311,7 @@ SMC_MUTANTS = [
         compiled=True,
     ),
     Mutant(
-        "_stable.py",
+        "_core/stable_distributions.py",
         "u is not weighed by G z^s + 1",
         "log_p = log_one_plus_exp(log_g + s * log_z) - math.exp",
         "log_p = -math.exp",
@@ -319,7 +319,7 @@ SMC_MUTANTS = [
         compiled=True,
     ),
     Mutant(
-        "_stable.py",
+        "_core/stable_distributions.py",
         "the gamma variable has another shape",
         "return math.log(rng.standard_gamma(2.0 - s)) + ",
         "return math.log(rng.standard_gamma(1.0 - s)) + ",
@@ -327,28 +327,28 @@ SMC_MUTANTS = [
         compiled=True,
     ),
     Mutant(
-        "_stable.py",
+        "_core/stable_distributions.py",
         "the tilt is off by one in the gamma variable",
         "rng.gamma(1 + w, size=size)",
         "rng.gamma(w, size=size)",
         f"{STABLE}test_polynomially_tilted_draws_of_one_half_are_inverse_gamma[0.4]",
     ),
     Mutant(
-        "_stable.py",
+        "_core/stable_distributions.py",
         "the angle is not tilted",
         "    a = (1 - s) / s\n    w = theta * a\n    u = _angles(w, s, size, rng)\n",
         "    a = (1 - s) / s\n    w = theta * a\n    u = open_uniform(size, rng)\n",
         f"{STABLE}test_polynomially_tilted_draws_of_one_half_are_inverse_gamma[3.0]",
     ),
     Mutant(
-        "_stable.py",
+        "_core/stable_distributions.py",
         "negative tilts divide by the jump",
         "before - np.log(kept)",
         "before - np.log(jump)",
         f"{STABLE}test_polynomially_tilted_draws_of_one_half_are_inverse_gamma[-0.3]",
     ),
     Mutant(
-        "_stable.py",
+        "_core/stable_distributions.py",
         "the summands are not scaled",
         "log_stable(s, size, rng) - math.log(m) / s",
         "log_stable(s, size, rng)",

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnpcluster import _ops as ops
-from bnpcluster._jit import kernel
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import kernel
 from bnpcluster.likelihoods import Likelihood
 
 ALL = NONE = -2  # of no slot

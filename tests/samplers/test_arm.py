@@ -8,8 +8,8 @@ from scipy.stats import chisquare
 
 from bnpcluster import DPMixture
 from bnpcluster._checkpoint import Checkpoint, frozen, thawed
-from bnpcluster._jit import DISABLED
-from bnpcluster._state import State
+from bnpcluster._core.jit import DISABLED
+from bnpcluster._core.state import State
 from bnpcluster.chains import LONGEST_HISTORY, MEETING, Chain, spacing
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from bnpcluster import _ops as ops
-from bnpcluster._jit import DISABLED, kernel
-from bnpcluster._partition import displace, full, move
-from bnpcluster._state import State
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import DISABLED, kernel
+from bnpcluster._core.partition import displace, full, move
+from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Bernoulli, Likelihood, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess, Prior, PriorTables
 from bnpcluster.samplers import Gibbs

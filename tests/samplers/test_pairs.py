@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import chisquare
 
 from bnpcluster import DPMixture
-from bnpcluster import _ops as ops
 from bnpcluster._checkpoint import Checkpoint, thawed
-from bnpcluster._jit import DISABLED
-from bnpcluster._state import State
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import DISABLED
+from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import PGSM, SAMS, JainNeal, SplitMerge

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binom, chisquare
 
 from bnpcluster import DPMixture, FiniteDirichletMixture
-from bnpcluster._jit import DISABLED, kernel
-from bnpcluster._state import State
+from bnpcluster._core.jit import DISABLED, kernel
+from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from bnpcluster.samplers import PGSM

@@ -11,12 +11,12 @@ import pytest
 from scipy.stats import gamma
 from sklearn.base import clone
 
-from bnpcluster import _ops as ops
 from bnpcluster import _population
+from bnpcluster._core import operations as ops
+from bnpcluster._core.jit import DISABLED, kernel
+from bnpcluster._core.state import State, Stopped
 from bnpcluster._draws import canonical
-from bnpcluster._jit import DISABLED, kernel
 from bnpcluster._population import HOLES, RESAMPLED, TOP
-from bnpcluster._state import State, Stopped
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
 from bnpcluster.priors import MFM, NGG, PRIORS, DirichletProcess, FiniteDirichlet, PitmanYor
 from bnpcluster.samplers import (

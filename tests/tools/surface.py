@@ -73,7 +73,8 @@ def signature(function: Any) -> str:
     except (TypeError, ValueError):
         return "(...)"
     bare = [p.replace(annotation=p.empty) for p in found.parameters.values()]
-    return str(found.replace(parameters=bare, return_annotation=found.empty))
+    text = str(found.replace(parameters=bare, return_annotation=found.empty))
+    return re.sub(r"<(function|class|object) .*? at 0x[0-9a-f]+>", r"<\1>", text)
 
 
 def main() -> None:

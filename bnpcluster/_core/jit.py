@@ -38,7 +38,7 @@ DISABLED = bool(getattr(numba.config, "DISABLE_JIT", 0))
 KERNELS: list[Any] = []
 """All compiled functions, so that tests can count compilations."""
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 # numpy's error model: a division by zero gives inf, and no test for it stops vectorisation.
 # Without reference counting (_nrt) a kernel cannot allocate, and never touches the counts of the
 # arrays it is passed, which would cost more than the arithmetic.
@@ -77,7 +77,7 @@ def _named_tuples(kind: Any) -> list[type]:
 
 def _outside(signature: Any) -> list[type]:
     found = [c for kind in signature for c in _named_tuples(kind)]
-    return [c for c in found if c.__module__.split(".")[0] != __package__]
+    return [c for c in found if c.__module__.split(".")[0] != _PACKAGE.name]
 
 
 class _StampedCache(FunctionCache):

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import latent, log_likelihood, move_latent, padded, set_latent
-from bnpcluster._partition import Problem, grown, new_partition, rebuild, resize
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import latent, log_likelihood, move_latent, padded, set_latent
+from bnpcluster._core.partition import Problem, grown, new_partition, rebuild, resize
 
 LONGEST = 0.1  # seconds: kernel calls are cut so that a stop is noticed about this soon
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from bnpcluster._jit import generic, kernel
+from bnpcluster._core.jit import generic, kernel
 
 
 @generic

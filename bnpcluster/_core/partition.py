@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._jit import kernel
-from bnpcluster._ops import add, clear, padded, remove, rename
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import add, clear, padded, remove, rename
 
 
 class Problem(NamedTuple):

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster._jit import kernel
+from bnpcluster._core.jit import kernel
 
 NEAR_ONE = 1 - 1e-12  # times pi, where sines are still positive
 

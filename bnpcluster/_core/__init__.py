@@ -1,0 +1,1 @@
+"""What kernels are made of: compilation, operations, partitions, the state of a chain."""
