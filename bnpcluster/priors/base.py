@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bnpcluster.priors._hyper import LIMIT, TINY, Hyper, is_number, slice_step
-from bnpcluster.priors._sizes import log_ways
+from bnpcluster.priors.hyper_priors import LIMIT, TINY, Hyper, is_number, slice_step
+from bnpcluster.priors.rising_factorials import log_ways
 
 N_HYPER = 200  # draws from the hyper-priors that a prior probability is averaged over
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from bnpcluster.priors._hyper import TINY, Hyper, solve_expected
 from bnpcluster.priors.base import Prior, PriorTables
+from bnpcluster.priors.hyper_priors import TINY, Hyper, solve_expected
 
 
 @lru_cache(maxsize=4)

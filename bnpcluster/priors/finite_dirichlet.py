@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster.priors._hyper import Hyper
-from bnpcluster.priors._sizes import log_rising, log_rising_table
 from bnpcluster.priors.base import Prior, PriorTables
+from bnpcluster.priors.hyper_priors import Hyper
+from bnpcluster.priors.rising_factorials import log_rising, log_rising_table
 
 
 class FiniteDirichlet(Prior):

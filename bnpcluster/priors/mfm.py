@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from bnpcluster.priors._hyper import TINY, Hyper, is_number
-from bnpcluster.priors._sizes import legendre, log_rising_table
 from bnpcluster.priors.base import Prior, PriorTables
+from bnpcluster.priors.hyper_priors import TINY, Hyper, is_number
+from bnpcluster.priors.rising_factorials import legendre, log_rising_table
 
 NAMED = {"gnedin": 0.5, "poisson": 1.0, "geometric": 0.1}
 FAR = 1 << 14  # terms of the series before the rest of a heavy tail is integrated

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from bnpcluster._core.stable_distributions import log_exponentially_tilted
-from bnpcluster.priors._hyper import Hyper
-from bnpcluster.priors._sizes import legendre, log_rising, log_rising_table
 from bnpcluster.priors.base import Prior, PriorTables
+from bnpcluster.priors.hyper_priors import Hyper
+from bnpcluster.priors.rising_factorials import legendre, log_rising, log_rising_table
 
 DROP = 45.0  # nats below the mode at which the integrand is cut off
 PANELS, NODES = 12, 16

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bnpcluster._core.stable_distributions import log_polynomially_tilted
-from bnpcluster.priors._hyper import TINY, Hyper, solve_expected
-from bnpcluster.priors._sizes import log_rising, log_rising_table
 from bnpcluster.priors.base import Prior, PriorTables
+from bnpcluster.priors.hyper_priors import TINY, Hyper, solve_expected
+from bnpcluster.priors.rising_factorials import log_rising, log_rising_table
 
 
 class PitmanYor(Prior):
