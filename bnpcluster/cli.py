@@ -19,7 +19,7 @@ from bnpcluster._advice import as_options
 from bnpcluster._core import arguments
 from bnpcluster._mixture import Mixture
 from bnpcluster.likelihoods import LIKELIHOODS, PyClone
-from bnpcluster.likelihoods._mutations import COLUMNS, places
+from bnpcluster.likelihoods.pyclone.tables import COLUMNS, places
 from bnpcluster.mixtures import (
     DPMixture,
     FiniteDirichletMixture,

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from bnpcluster._core import arguments
-from bnpcluster.likelihoods._blocks import ColumnBlocks, WishartBlocks
-from bnpcluster.likelihoods._scale import Units
+from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
+from bnpcluster.likelihoods.gaussian.units import Units
 from bnpcluster.prediction import Fitted, fill, prior_of, recall, room
 from bnpcluster.priors import Prior
 

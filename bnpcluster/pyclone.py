@@ -12,7 +12,7 @@ from bnpcluster._core.partition import new_partition
 from bnpcluster._core.state import grown_bound
 from bnpcluster._mixture import Mixture
 from bnpcluster.likelihoods import PyClone
-from bnpcluster.likelihoods._mutations import places, warn_of_purity, wide
+from bnpcluster.likelihoods.pyclone.tables import places, warn_of_purity, wide
 from bnpcluster.prediction import fill, share_out
 
 __all__ = ["mutations", "prevalences"]

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bnpcluster._docs import documented
 from bnpcluster._sampling import Sampled
 from bnpcluster.likelihoods import Likelihood, Relational
-from bnpcluster.likelihoods._graph import as_graph, check_matrix, edge_list, gap_list
+from bnpcluster.likelihoods.network.adjacency import as_graph, check_matrix, edge_list, gap_list
 from bnpcluster.priors import DirichletProcess, Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
 from bnpcluster.samplers.base import serves

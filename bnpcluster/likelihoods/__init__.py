@@ -1,14 +1,14 @@
 """Conjugate likelihoods: the law of the data within a cluster, its parameters integrated out."""
 
 from bnpcluster.likelihoods.base import Likelihood
-from bnpcluster.likelihoods.bernoulli import Bernoulli
-from bnpcluster.likelihoods.categorical import Categorical
-from bnpcluster.likelihoods.columns import Columns
-from bnpcluster.likelihoods.normal_inverse_gamma import NormalInverseGamma
-from bnpcluster.likelihoods.normal_inverse_wishart import NormalInverseWishart
-from bnpcluster.likelihoods.poisson import Poisson
-from bnpcluster.likelihoods.pyclone import PyClone
-from bnpcluster.likelihoods.relational import Relational
+from bnpcluster.likelihoods.discrete.bernoulli import Bernoulli
+from bnpcluster.likelihoods.discrete.categorical import Categorical
+from bnpcluster.likelihoods.discrete.poisson import Poisson
+from bnpcluster.likelihoods.gaussian.nig import NormalInverseGamma
+from bnpcluster.likelihoods.gaussian.niw import NormalInverseWishart
+from bnpcluster.likelihoods.mixed.columns import Columns
+from bnpcluster.likelihoods.network.stochastic_blocks import Relational
+from bnpcluster.likelihoods.pyclone.likelihood import PyClone
 
 LIKELIHOODS: dict[str, type[Likelihood]] = {
     "niw": NormalInverseWishart,

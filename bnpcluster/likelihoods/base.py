@@ -114,7 +114,7 @@ class Likelihood(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must define sample(bound, k, rng).")
 
     def blocks(self, bound: Any, slots: np.ndarray) -> Any:
-        """What some slots say of a new row: the laws of `_blocks`, in internal units."""
+        """What some slots say of a new row, in internal units; see `block_distributions`."""
         raise NotImplementedError(f"{type(self).__name__} must define blocks(bound, slots).")
 
 

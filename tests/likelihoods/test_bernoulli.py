@@ -5,8 +5,8 @@ import pytest
 from scipy.special import betaln
 
 from bnpcluster._core import operations as ops
-from bnpcluster.likelihoods import _counts
-from bnpcluster.likelihoods.bernoulli import Bernoulli
+from bnpcluster.likelihoods import log_tables
+from bnpcluster.likelihoods.discrete.bernoulli import Bernoulli
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.testing import exact_posterior
 from tests.likelihoods.discrete import (
@@ -57,7 +57,7 @@ def test_matches_the_beta_function(d, per_column):
 
 
 def test_matches_where_tables_end(monkeypatch):
-    monkeypatch.setattr(_counts, "ACCURATE", 3)
+    monkeypatch.setattr(log_tables, "ACCURATE", 3)
     a, b, X = 0.2, 0.4, random_rows(9, 6)
     X[:, 0], X[:, 1] = 0, 1
     assert_matches(Bernoulli(a=a, b=b), X[:-1], X[-1], naive(a, b))

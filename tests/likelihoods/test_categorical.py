@@ -5,9 +5,9 @@ import pytest
 from scipy.special import gammaln
 
 from bnpcluster._core import operations as ops
-from bnpcluster.likelihoods import _counts
-from bnpcluster.likelihoods.bernoulli import Bernoulli
-from bnpcluster.likelihoods.categorical import Categorical
+from bnpcluster.likelihoods import log_tables
+from bnpcluster.likelihoods.discrete.bernoulli import Bernoulli
+from bnpcluster.likelihoods.discrete.categorical import Categorical
 from tests.likelihoods.discrete import (
     assert_emptied_is_cleared,
     assert_matches,
@@ -51,7 +51,7 @@ def test_matches_the_gamma_function(concentration, extra_categories):
 
 
 def test_matches_where_tables_end(monkeypatch):
-    monkeypatch.setattr(_counts, "ACCURATE", 2)
+    monkeypatch.setattr(log_tables, "ACCURATE", 2)
     likelihood = Categorical(concentration=0.3, n_categories=SIZES)
     X = random_rows(12)
     assert_matches(likelihood, X[:-1], X[-1], naive(0.3, SIZES))

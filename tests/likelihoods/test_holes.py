@@ -10,7 +10,7 @@ from bnpcluster.likelihoods import (
     Columns,
     NormalInverseGamma,
     Poisson,
-    _counts,
+    log_tables,
 )
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge
@@ -180,7 +180,7 @@ def test_matches_where_tables_end(monkeypatch):
         X = holed(codes(9, 3, 3) if X is None else X)
         expected = ops.log_marginal(filled(likelihood, X), 0)
         with monkeypatch.context() as patch:
-            patch.setattr(_counts, "ACCURATE", 3)
+            patch.setattr(log_tables, "ACCURATE", 3)
             found = filled(likelihood, X)
             assert ops.log_marginal(found, 0) == pytest.approx(expected, rel=1e-12)
         new = ops.log_predictive(found, 0, 0)

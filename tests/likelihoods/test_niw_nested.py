@@ -12,8 +12,8 @@ from bnpcluster._core import operations as ops
 from bnpcluster._core.state import State
 from bnpcluster._impute import impute
 from bnpcluster.likelihoods import Columns, NormalInverseWishart
-from bnpcluster.likelihoods._niw_holes import HoledNIW
-from bnpcluster.likelihoods._niw_nested import NestedNIW, nesting
+from bnpcluster.likelihoods.gaussian.niw_imputed import HoledNIW
+from bnpcluster.likelihoods.gaussian.niw_nested import NestedNIW, nesting
 from bnpcluster.posterior import Posterior
 from bnpcluster.prediction import Fitted, imputed, predict, urn_weights
 from bnpcluster.priors import DirichletProcess

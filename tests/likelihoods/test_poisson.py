@@ -6,8 +6,9 @@ from scipy.special import gammaln
 from scipy.stats import nbinom
 
 from bnpcluster._core import operations as ops
-from bnpcluster.likelihoods import _counts, _gamma_poisson
-from bnpcluster.likelihoods.poisson import Poisson
+from bnpcluster.likelihoods import log_tables
+from bnpcluster.likelihoods.discrete import gamma_poisson
+from bnpcluster.likelihoods.discrete.poisson import Poisson
 from tests.likelihoods.discrete import (
     assert_emptied_is_cleared,
     assert_matches,
@@ -46,14 +47,14 @@ def test_matches_the_gamma_function(a, b):
 
 
 def test_matches_where_tables_end(monkeypatch):
-    monkeypatch.setattr(_counts, "ACCURATE", 4)
-    monkeypatch.setattr(_gamma_poisson, "ENTRIES", 9)  # sizes up to 2
+    monkeypatch.setattr(log_tables, "ACCURATE", 4)
+    monkeypatch.setattr(gamma_poisson, "ENTRIES", 9)  # sizes up to 2
     X = random_rows(9)
     assert_matches(Poisson(shape=0.4, rate=0.3), X[:-1], X[-1], naive(0.4, 0.3))
 
 
 def test_matches_where_stirlings_series_begins(monkeypatch):
-    monkeypatch.setattr(_counts, "ACCURATE", 4)
+    monkeypatch.setattr(log_tables, "ACCURATE", 4)
     X = np.array([[3000.0, 4.0], [2500.0, 9000.0], [4000.0, 7.0]])
     assert_matches(Poisson(shape=0.4, rate=0.3), X[:-1], X[-1], naive(0.4, 0.3))
 

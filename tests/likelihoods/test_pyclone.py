@@ -13,9 +13,9 @@ from scipy.stats import betabinom, binom
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import DISABLED
 from bnpcluster._core.partition import new_partition
-from bnpcluster.likelihoods import _prevalence_grid
-from bnpcluster.likelihoods._genotypes import GENOTYPES
-from bnpcluster.likelihoods.pyclone import PyClone
+from bnpcluster.likelihoods.pyclone import kernels
+from bnpcluster.likelihoods.pyclone.genotypes import GENOTYPES
+from bnpcluster.likelihoods.pyclone.likelihood import PyClone
 from bnpcluster.testing import check_likelihood
 from tests.likelihoods.discrete import (
     assert_emptied_is_cleared,
@@ -236,9 +236,9 @@ def test_hopeless_slots_are_not_looked_at_twice(monkeypatch):
     for i in range(12):
         ops.add(bound, i % 4, i)
     asked = []
-    log_sum = _prevalence_grid.log_sum
+    log_sum = kernels.log_sum
     monkeypatch.setattr(
-        _prevalence_grid, "log_sum", lambda p, q, sign: asked.append(sign) or log_sum(p, q, sign)
+        kernels, "log_sum", lambda p, q, sign: asked.append(sign) or log_sum(p, q, sign)
     )
     assert list_weights(bound, 4, 0, 1.0, 2.0, partition) == 1
     assert asked == ([-1.0] if DISABLED else [])  # compiled code calls what it was compiled with

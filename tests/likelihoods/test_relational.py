@@ -14,7 +14,7 @@ from bnpcluster._core.jit import kernel
 from bnpcluster._core.partition import new_partition
 from bnpcluster._core.state import State, grown_bound
 from bnpcluster.likelihoods import LIKELIHOODS, Relational
-from bnpcluster.likelihoods._block_pairs import log_beta, log_gamma_ratio
+from bnpcluster.likelihoods.network.block_counts import log_beta, log_gamma_ratio
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers.gibbs import sweep
 from bnpcluster.testing import all_partitions, exact_posterior
@@ -323,7 +323,7 @@ def test_where_tables_end(directed, monkeypatch):
     A = network(5, directed, True)
     likelihood, prior = Relational(beta=(0.4, 1.5), directed=directed), DirichletProcess(1.0)
     whole = exact_posterior(A, likelihood, prior)
-    monkeypatch.setattr("bnpcluster.likelihoods._counts.ACCURATE", 3)
+    monkeypatch.setattr("bnpcluster.likelihoods.log_tables.ACCURATE", 3)
     assert likelihood.bind(A).table.length == 3
     short = exact_posterior(A, likelihood, prior)
     np.testing.assert_allclose(short.log_joint, whole.log_joint, atol=1e-10)

@@ -152,7 +152,7 @@ COMMAND_LINE = [
     ),
     Mutant("_tables.py", "a comma makes text", 'cell.replace(",", ".", 1)', "cell", TABLES),
     Mutant(
-        "likelihoods/_mutations.py",
+        "likelihoods/pyclone/tables.py",
         "mutations are called by numbers",
         "check(out.transpose(2, 0, 1), at.mutations.tolist(), at.samples.tolist())",
         "pass",

@@ -14,7 +14,7 @@ SPREAD = f"{OWN}test_columns_of_a_block_share_their_spread_only_with_a_full_cova
 PIECES = f"{OWN}test_rows_and_given_values_are_taken_piece_by_piece"
 NO_MEAN = f"{OWN}test_there_is_no_mean_with_too_few_degrees_of_freedom"
 REPEAT = f"{OWN}test_samples_repeat_and_come_in_no_order_of_draws"
-BLOCKS = "likelihoods/_blocks.py"
+BLOCKS = "likelihoods/gaussian/block_distributions.py"
 RANDOM = "test_random_densities.py::"
 REVEALED = f"{RANDOM}test_drawn_parameters_have_the_law_that_two_new_rows_reveal"
 URN = f"{RANDOM}test_drawn_weights_have_the_moments_of_the_urn"
@@ -135,14 +135,14 @@ DENSITIES = [
         WHOLE,
     ),
     Mutant(
-        "likelihoods/normal_inverse_wishart.py",
+        "likelihoods/gaussian/niw.py",
         "blocks have degrees of freedom for one column",
         "bound.prior[1] + m - d + 1, mean, root",
         "bound.prior[1] + m, mean, root",
         WHOLE,
     ),
     Mutant(
-        "likelihoods/_inverse_gamma.py",
+        "likelihoods/gaussian/nig_columns.py",
         "the degrees of freedom of columns are their shape",
         "2.0 * bound.prior[1] + m, mean, root",
         "bound.prior[1] + m / 2, mean, root",

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-GRID, GENOTYPES = "likelihoods/_prevalence_grid.py", "likelihoods/_genotypes.py"
-TABLES, LAW, OUT = "likelihoods/_mutations.py", "likelihoods/pyclone.py", "pyclone.py"
+GRID, GENOTYPES = "likelihoods/pyclone/kernels.py", "likelihoods/pyclone/genotypes.py"
+TABLES, LAW, OUT = (
+    "likelihoods/pyclone/tables.py",
+    "likelihoods/pyclone/likelihood.py",
+    "pyclone.py",
+)
 TESTS = "likelihoods/test_pyclone.py::"
 MIXTURES = f"{TESTS}test_matches_mixtures_over_genotypes"
 GOLDEN = f"{TESTS}test_golden_numbers"

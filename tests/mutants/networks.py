@@ -13,7 +13,7 @@ AVERAGES = f"{ESTIMATOR}test_predictions_are_averages_over_draws"
 PAIRS = f"{ESTIMATOR}test_bad_pairs_get_one_sentence"
 PICTURE = f"{ESTIMATOR}test_the_picture_shows_every_pair_by_cluster"
 SHARES = f"{ESTIMATOR}test_large_networks_are_shown_as_shares_per_cell"
-GRAPH = "likelihoods/_graph.py"
+GRAPH = "likelihoods/network/adjacency.py"
 
 NETWORKS = [
     Mutant(

@@ -12,8 +12,8 @@ FAR = f"{LIKELIHOOD}test_marginals_beyond_the_tables"
 RATIOS = f"{LIKELIHOOD}test_ratios_of_gamma_functions"
 ALL_SLOTS = f"{LIKELIHOOD}test_predictives_of_all_slots"
 GROUPS = f"{LIKELIHOOD}test_features_tell_groups_apart"
-COUNTS = "likelihoods/_block_pairs.py"
-SLOTS = "likelihoods/relational.py"
+COUNTS = "likelihoods/network/block_counts.py"
+SLOTS = "likelihoods/network/stochastic_blocks.py"
 
 RELATIONAL = [
     Mutant(

@@ -2,7 +2,7 @@
 
 An item is the list of the columns in which it departs from the more common value. With s of the m
 items of a block departing in column d, a listed column has the log predictive of an unlisted one
-plus the weight log(a + s) - log(b + m - s); see `_terms` for what follows.
+plus the weight log(a + s) - log(b + m - s); see `terms` for what follows.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ import numpy as np
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, pool, remove
-from bnpcluster.likelihoods._counts import (
-    Table,
-    log_at,
-    log_gamma_at,
-    reject,
-    sum_log_at,
-    tabulate,
+from bnpcluster.likelihoods.base import (
+    Likelihood,
+    check_observed,
+    column_values,
+    completed,
 )
-from bnpcluster.likelihoods._observed_terms import (
+from bnpcluster.likelihoods.discrete.missing_terms import (
     ObservedTerms,
     bind_observed_terms,
     observed_lists,
     probabilities,
     sample_terms,
 )
-from bnpcluster.likelihoods._terms import sums_terms, term_lists
-from bnpcluster.likelihoods.base import (
-    Likelihood,
-    check_observed,
-    column_values,
-    completed,
+from bnpcluster.likelihoods.discrete.terms import sums_terms, term_lists
+from bnpcluster.likelihoods.log_tables import (
+    Table,
+    log_at,
+    log_gamma_at,
+    reject,
+    sum_log_at,
+    tabulate,
 )
 
 

@@ -9,27 +9,6 @@ from scipy.special import gammaln, multigammaln
 from sklearn.base import clone
 
 from bnpcluster._core import arguments
-from bnpcluster.likelihoods._blocks import ColumnBlocks, WishartBlocks
-from bnpcluster.likelihoods._inverse_gamma import (
-    InverseGammaColumns,
-    bind_columns,
-    column_blocks,
-    sample_columns,
-)
-from bnpcluster.likelihoods._inverse_gamma_holes import ObservedColumns, bind_observed_columns
-from bnpcluster.likelihoods._niw_general import GeneralNIW, bind_general, with_rows
-from bnpcluster.likelihoods._niw_holes import HoledNIW, bind_holed, fill_centres, rows_of_holed
-from bnpcluster.likelihoods._niw_nested import (
-    NestedNIW,
-    Nesting,
-    bind_nested,
-    levels,
-    nesting,
-    rows_of_nested,
-)
-from bnpcluster.likelihoods._niw_planar import PlanarNIW, bind_planar, planar_moments
-from bnpcluster.likelihoods._niw_regressions import fill_regressions, sample_nested
-from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, rows_guessed, units
 from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
@@ -37,6 +16,32 @@ from bnpcluster.likelihoods.base import (
     is_auto,
     number,
 )
+from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
+from bnpcluster.likelihoods.gaussian.nig_columns import (
+    InverseGammaColumns,
+    bind_columns,
+    column_blocks,
+    sample_columns,
+)
+from bnpcluster.likelihoods.gaussian.nig_missing import ObservedColumns, bind_observed_columns
+from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW, bind_general, with_rows
+from bnpcluster.likelihoods.gaussian.niw_imputed import (
+    HoledNIW,
+    bind_holed,
+    fill_centres,
+    rows_of_holed,
+)
+from bnpcluster.likelihoods.gaussian.niw_nested import (
+    NestedNIW,
+    Nesting,
+    bind_nested,
+    levels,
+    nesting,
+    rows_of_nested,
+)
+from bnpcluster.likelihoods.gaussian.niw_planar import PlanarNIW, bind_planar, planar_moments
+from bnpcluster.likelihoods.gaussian.niw_regressions import fill_regressions, sample_nested
+from bnpcluster.likelihoods.gaussian.units import WIDTH, Units, cluster_share, rows_guessed, units
 
 MISSING = ("auto", "integrate", "impute")
 MOST_LEVELS = 8  # of nested patterns that "auto" integrates over; each costs a solve per item

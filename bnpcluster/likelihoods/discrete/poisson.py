@@ -6,13 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster.likelihoods._counts import is_whole, reject
-from bnpcluster.likelihoods._gamma_poisson import bind_counts, counts
-from bnpcluster.likelihoods._observed_counts import (
-    ObservedCounts,
-    bind_observed_counts,
-    observed_counts,
-)
 from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
@@ -21,6 +14,13 @@ from bnpcluster.likelihoods.base import (
     is_auto,
     observed_mean,
 )
+from bnpcluster.likelihoods.discrete.gamma_poisson import bind_counts, counts
+from bnpcluster.likelihoods.discrete.missing_counts import (
+    ObservedCounts,
+    bind_observed_counts,
+    observed_counts,
+)
+from bnpcluster.likelihoods.log_tables import is_whole, reject
 
 LARGEST = 2.0**30  # beyond it the differences of lgamma lose the sixth digit
 

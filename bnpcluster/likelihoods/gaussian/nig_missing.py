@@ -2,7 +2,7 @@
 
 A missing entry adds nothing to the statistics of its column and has factor 1 in the predictive,
 which integrates it out: columns are independent given the partition. So each column of a slot has a
-size of its own, and with it its own degrees of freedom; the rest is as in `_inverse_gamma`.
+size of its own, and with it its own degrees of freedom; the rest is as in `nig_columns`.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _log_predictive(lik, k, i):
 
 @log_predictive_without.register(ObservedColumns)
 def _log_predictive_without(lik, k, i):
-    # By column as in `_inverse_gamma`, with b = b' + r/(2 (r-1)) gap^2.
+    # By column as in `nig_columns`, with b = b' + r/(2 (r-1)) gap^2.
     total = 0.0
     for d in range(len(lik.mean)):
         gap = lik.X[i, d] - lik.mean[d, k]

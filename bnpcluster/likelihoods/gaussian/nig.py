@@ -6,10 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster.likelihoods._blocks import ColumnBlocks
-from bnpcluster.likelihoods._inverse_gamma import bind_columns, column_blocks, sample_columns
-from bnpcluster.likelihoods._inverse_gamma_holes import bind_observed_columns
-from bnpcluster.likelihoods._scale import WIDTH, Units, cluster_share, rows_guessed, units
 from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
@@ -17,6 +13,10 @@ from bnpcluster.likelihoods.base import (
     is_auto,
     number,
 )
+from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks
+from bnpcluster.likelihoods.gaussian.nig_columns import bind_columns, column_blocks, sample_columns
+from bnpcluster.likelihoods.gaussian.nig_missing import bind_observed_columns
+from bnpcluster.likelihoods.gaussian.units import WIDTH, Units, cluster_share, rows_guessed, units
 
 
 class NormalInverseGamma(Likelihood):

@@ -11,8 +11,8 @@ import numpy as np
 
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import kernel
-from bnpcluster.likelihoods._niw_general import dot
-from bnpcluster.likelihoods._niw_nested import NestedNIW
+from bnpcluster.likelihoods.gaussian.niw_general import dot
+from bnpcluster.likelihoods.gaussian.niw_nested import NestedNIW
 
 
 @kernel

@@ -34,8 +34,8 @@ from bnpcluster._core.operations import (
     pool,
     remove,
 )
-from bnpcluster.likelihoods._counts import ENTRIES, Table, log_at, tabulate
-from bnpcluster.likelihoods._terms import term_lists
+from bnpcluster.likelihoods.discrete.terms import term_lists
+from bnpcluster.likelihoods.log_tables import ENTRIES, Table, log_at, tabulate
 
 LARGE = 4096.0  # from here on Stirling's series is exact, and log Gamma(A) - log Gamma(B) is not
 

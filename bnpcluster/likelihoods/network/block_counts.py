@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import betaln
 
 from bnpcluster._core.jit import kernel
-from bnpcluster.likelihoods._counts import Table, tabulate
+from bnpcluster.likelihoods.log_tables import Table, tabulate
 
 LINK, VOID, BOTH = range(3)
 """The columns of the table: what the prior counts as links, as their absence, and in all."""

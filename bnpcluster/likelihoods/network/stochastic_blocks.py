@@ -1,7 +1,7 @@
 """Clusters of the vertices of a network: the likelihood of the infinite relational model.
 
 Every pair of blocks, a block with itself too, has one probability of a link. Blocks share these
-probabilities, so the likelihood does not factorise over blocks; `_block_pairs` has the counts.
+probabilities, so the likelihood does not factorise over blocks; `block_counts` has the counts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ from bnpcluster._core.operations import (
     restore,
     withdraw,
 )
-from bnpcluster.likelihoods._block_pairs import (
+from bnpcluster.likelihoods.base import Likelihood
+from bnpcluster.likelihoods.discrete.terms import listed_within
+from bnpcluster.likelihoods.log_tables import Table
+from bnpcluster.likelihoods.network.adjacency import as_graph, edge_list, gap_list, neighbours
+from bnpcluster.likelihoods.network.block_counts import (
     between,
     compare,
     log_beta,
@@ -42,10 +46,6 @@ from bnpcluster.likelihoods._block_pairs import (
     trim,
     wipe,
 )
-from bnpcluster.likelihoods._counts import Table
-from bnpcluster.likelihoods._graph import as_graph, edge_list, gap_list, neighbours
-from bnpcluster.likelihoods._terms import listed_within
-from bnpcluster.likelihoods.base import Likelihood
 
 N_FEATURES = 10  # singular vectors that tell vertices apart, where chains start
 

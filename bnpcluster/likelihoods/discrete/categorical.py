@@ -2,7 +2,7 @@
 
 The categories of all columns are numbered in a row, and an item is the list of its categories.
 A category that n of the m items of a block share has the weight log(concentration + n); the
-normaliser of a column depends on m alone. See `_terms` for what follows.
+normaliser of a column depends on m alone. See `terms` for what follows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,21 @@ import numpy as np
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, pool, remove
-from bnpcluster.likelihoods._counts import (
+from bnpcluster.likelihoods.base import (
+    Likelihood,
+    check_observed,
+    column_values,
+    is_auto,
+)
+from bnpcluster.likelihoods.discrete.missing_terms import (
+    ObservedTerms,
+    bind_observed_terms,
+    observed_lists,
+    probabilities,
+    sample_terms,
+)
+from bnpcluster.likelihoods.discrete.terms import sums_terms
+from bnpcluster.likelihoods.log_tables import (
     Table,
     is_whole,
     log_at,
@@ -21,20 +35,6 @@ from bnpcluster.likelihoods._counts import (
     reject,
     sum_log_at,
     tabulate,
-)
-from bnpcluster.likelihoods._observed_terms import (
-    ObservedTerms,
-    bind_observed_terms,
-    observed_lists,
-    probabilities,
-    sample_terms,
-)
-from bnpcluster.likelihoods._terms import sums_terms
-from bnpcluster.likelihoods.base import (
-    Likelihood,
-    check_observed,
-    column_values,
-    is_auto,
 )
 
 MOST = 1_000_000  # categories in all columns: with more, the tables of the slots fill gigabytes

@@ -3,7 +3,7 @@
 The categories of all columns are numbered in a row, and an item is the list of those it has: a
 missing entry is not in the list, adds nothing to the counts of its column, and has factor 1 in the
 predictive, which integrates it out. A category that n of the m items observed in its column share
-has the weight log(prior + n) - log(total + m); see `_terms` for what follows.
+has the weight log(prior + n) - log(total + m); see `terms` for what follows.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, pool, remove
-from bnpcluster.likelihoods._counts import Table, log_at, log_gamma_at, tabulate
-from bnpcluster.likelihoods._terms import sums_terms
+from bnpcluster.likelihoods.discrete.terms import sums_terms
+from bnpcluster.likelihoods.log_tables import Table, log_at, log_gamma_at, tabulate
 
 
 @sums_terms

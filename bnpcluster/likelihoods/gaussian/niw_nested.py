@@ -26,7 +26,7 @@ import numpy as np
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import padded
-from bnpcluster.likelihoods._niw_general import (
+from bnpcluster.likelihoods.gaussian.niw_general import (
     GeneralNIW,
     at_least,
     fill_empty,

@@ -11,8 +11,8 @@ import numpy as np
 
 from bnpcluster._core import arguments
 from bnpcluster._core import operations as ops
-from bnpcluster.likelihoods._pairs import NEEDED, Pair
 from bnpcluster.likelihoods.base import Likelihood
+from bnpcluster.likelihoods.mixed.side_by_side import NEEDED, Pair
 
 DEFAULTS = {"float": "nig", "int": "nig", "bool": "bernoulli", "text": "categorical"}
 """What "auto" stands for, by kind of column."""

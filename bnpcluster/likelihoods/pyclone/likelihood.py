@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster.likelihoods._genotypes import COLUMNS, GENOTYPES, Law
-from bnpcluster.likelihoods._mutations import checked, is_tidy, warn_of_purity, wide
-from bnpcluster.likelihoods._prevalence_grid import Reads, bind_reads, reads_of
 from bnpcluster.likelihoods.base import Likelihood, number
+from bnpcluster.likelihoods.pyclone.genotypes import COLUMNS, GENOTYPES, Law
+from bnpcluster.likelihoods.pyclone.kernels import Reads, bind_reads, reads_of
+from bnpcluster.likelihoods.pyclone.tables import checked, is_tidy, warn_of_purity, wide
 
 DENSITIES = ("binomial", "beta_binomial")
 LOWEST_RATE = 1e-9  # of errors; 1 - e soon loses its digits below it

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster.likelihoods._genotypes import COLUMNS
+from bnpcluster.likelihoods.pyclone.genotypes import COLUMNS
 
 KEYS = ("mutation_id", "sample_id")
 PURITY = "tumour_content"

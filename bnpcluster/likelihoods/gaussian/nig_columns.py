@@ -29,7 +29,7 @@ from bnpcluster._core.operations import (
     remove,
     whiten,
 )
-from bnpcluster.likelihoods._blocks import ColumnBlocks
+from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks
 
 HUGE = 1e150  # a product above this is split before it overflows
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import kernel
-from bnpcluster.likelihoods._niw_general import (
+from bnpcluster.likelihoods.gaussian.niw_general import (
     GeneralNIW,
     at_least,
     bind_general,

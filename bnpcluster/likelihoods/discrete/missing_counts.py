@@ -28,9 +28,9 @@ from bnpcluster._core.operations import (
     pool,
     remove,
 )
-from bnpcluster.likelihoods._counts import ENTRIES, Table, tabulate
-from bnpcluster.likelihoods._gamma_poisson import log_rate_at, log_rising, log_step_at
-from bnpcluster.likelihoods._terms import term_lists
+from bnpcluster.likelihoods.discrete.gamma_poisson import log_rate_at, log_rising, log_step_at
+from bnpcluster.likelihoods.discrete.terms import term_lists
+from bnpcluster.likelihoods.log_tables import ENTRIES, Table, tabulate
 
 
 class ObservedCounts(NamedTuple):

@@ -1,0 +1,1 @@
+"""Clusters of 0/1, categories and counts."""

@@ -1,0 +1,1 @@
+"""Gaussian clusters, with full covariance or independent columns."""

@@ -1,0 +1,1 @@
+"""Columns of different kinds, side by side."""

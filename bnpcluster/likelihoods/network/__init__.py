@@ -1,0 +1,1 @@
+"""Clusters of the vertices of a network."""

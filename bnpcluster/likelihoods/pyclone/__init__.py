@@ -1,0 +1,1 @@
+"""Clusters of mutations, by the reads that show them."""
