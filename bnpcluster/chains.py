@@ -18,7 +18,7 @@ from bnpcluster._parcel import Parcel
 from bnpcluster._stop import Stop, interruptible
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import Sampler
-from bnpcluster.samplers._archive import Archive
+from bnpcluster.samplers.archive import Archive
 
 BOUNDARY = 50
 """Iterations between two rebuilds of all statistics, which every fit makes at the same places."""

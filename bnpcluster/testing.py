@@ -22,7 +22,7 @@ from bnpcluster._listed import all_partitions
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import ParticleSampler, Sampler
-from bnpcluster.samplers._archive import Archive
+from bnpcluster.samplers.archive import Archive
 
 __all__ = [
     "ExactPosterior",

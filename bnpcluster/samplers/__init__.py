@@ -1,16 +1,16 @@
 """Samplers of the posterior of a partition, exchangeable behind one word."""
 
-from bnpcluster.samplers._smc import ParticleSampler, Run
-from bnpcluster.samplers.annealed_smc import AnnealedSMC
-from bnpcluster.samplers.arm import ARM
-from bnpcluster.samplers.auxiliary_smc import AuxiliarySMC
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.gibbs import Gibbs
-from bnpcluster.samplers.jain_neal import JainNeal
-from bnpcluster.samplers.pgsm import PGSM
-from bnpcluster.samplers.sams import SAMS
-from bnpcluster.samplers.split_merge import SplitMerge
-from bnpcluster.samplers.urn_smc import UrnSMC
+from bnpcluster.samplers.reconfiguration.arm import ARM
+from bnpcluster.samplers.smc.annealed import AnnealedSMC
+from bnpcluster.samplers.smc.auxiliary import AuxiliarySMC
+from bnpcluster.samplers.smc.base import ParticleSampler, Run
+from bnpcluster.samplers.smc.urn import UrnSMC
+from bnpcluster.samplers.split_merge.jain_neal import JainNeal
+from bnpcluster.samplers.split_merge.pgsm import PGSM
+from bnpcluster.samplers.split_merge.sams import SAMS
+from bnpcluster.samplers.split_merge.split_merge import SplitMerge
 
 SAMPLERS: dict[str, type[Sampler]] = {
     "split_merge": SplitMerge,

@@ -254,7 +254,7 @@ DENSITIES = [
         f"{DIAGNOSTICS}test_a_mixture_is_advised_a_sampler_it_does_not_use",
     ),
     Mutant(
-        "samplers/annealed_smc.py",
+        "samplers/smc/annealed.py",
         "annealed particles are advised what their path has not",
         """'n_moves' if self.path == 'temperature' else 'block_size'""",
         """'n_moves' if self.path == 'items' else 'block_size'""",

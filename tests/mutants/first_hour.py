@@ -10,14 +10,14 @@ TABLES = "test_pyclone.py::"
 
 FIRST_HOUR = [
     Mutant(
-        "samplers/_moves.py",
+        "samplers/split_merge/base.py",
         "few rows get no more moves than many",
         "enough = max(state.n_items, self.few // (n_columns or DISCRETE))",
         "enough = state.n_items",
         "samplers/test_pairs.py::test_few_items_get_as_many_moves_as_cost_an_iteration",
     ),
     Mutant(
-        "samplers/_moves.py",
+        "samplers/split_merge/base.py",
         "columns cost nothing",
         "self.few // (n_columns or DISCRETE)",
         "self.few",

@@ -11,8 +11,8 @@ THREE = f"{EXACT}test_three_anchors_are_in_detailed_balance"
 CASE = f"{EXACT}test_moves_are_in_detailed_balance"
 BOOKS = "samplers/test_pgsm.py::test_moves_keep_the_books"
 BINOMIAL = "samplers/test_pgsm.py::test_the_number_of_particles_that_take_a_choice_is_binomial"
-STATE = "samplers/_particles.py"
-MOVE = "samplers/pgsm.py"
+STATE = "samplers/split_merge/conditional_smc.py"
+MOVE = "samplers/split_merge/pgsm.py"
 
 PARTICLES = [
     Mutant(

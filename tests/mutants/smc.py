@@ -20,10 +20,10 @@ ROOM = f"{SMC}test_neither_room_nor_short_calls_change_a_run"
 PARENTS = f"{SMC}test_parents_are_drawn_in_proportion_to_weight"
 FIT = "test_smc_fit.py::"
 STABLE = "test_stable.py::"
-POPULATION = "_population.py"
-SHARED = "samplers/_smc.py"
-RESAMPLING = "samplers/_resampling.py"
-MOVES = "samplers/_population_gibbs.py"
+POPULATION = "samplers/smc/population.py"
+SHARED = "samplers/smc/base.py"
+RESAMPLING = "samplers/smc/resampling.py"
+MOVES = "samplers/smc/population_gibbs.py"
 
 SMC_MUTANTS = [
     Mutant(
@@ -154,56 +154,56 @@ SMC_MUTANTS = [
         compiled=True,
     ),
     Mutant(
-        "samplers/urn_smc.py",
+        "samplers/smc/urn.py",
         "the urn forgets sigma",
         "return (size - law.sigma) * law.join[step, n_blocks]",
         "return size * law.join[step, n_blocks]",
         f"{UNBIASED} {SMC}test_every_prior_is_served_without_bias[py-0-urn_smc]",
     ),
     Mutant(
-        "samplers/urn_smc.py",
+        "samplers/smc/urn.py",
         "opening and joining are exchanged",
         "for then in (log_v[1:, :-1], log_v[1:, 1:])",
         "for then in (log_v[1:, 1:], log_v[1:, :-1])",
         f"{SMC}test_urn_weights_are_the_predictive_of_the_prior",
     ),
     Mutant(
-        "samplers/urn_smc.py",
+        "samplers/smc/urn.py",
         "the recursion counts one item too many",
         "np.maximum(n - prior.sigma_now",
         "np.maximum(n + 1 - prior.sigma_now",
         f"{SMC}test_rows_of_the_table_by_recursion_are_those_of_the_prior",
     ),
     Mutant(
-        "samplers/auxiliary_smc.py",
+        "samplers/smc/auxiliary.py",
         "the mass that is left is not inherited",
         "    law.log_mass[p] = law.log_mass[parent]\n",
         "",
         INHERIT,
     ),
     Mutant(
-        "samplers/auxiliary_smc.py",
+        "samplers/smc/auxiliary.py",
         "the number of components is not inherited",
         "    law.components[p] = law.components[parent]\n",
         "",
         INHERIT,
     ),
     Mutant(
-        "samplers/auxiliary_smc.py",
+        "samplers/smc/auxiliary.py",
         "a jump does not reduce the mass",
         "    law.log_mass[p] += log_left\n",
         "",
         INHERIT,
     ),
     Mutant(
-        "samplers/auxiliary_smc.py",
+        "samplers/smc/auxiliary.py",
         "sticks are not size-biased",
         "rng.standard_gamma(1.0 + law.gamma)",
         "rng.standard_gamma(law.gamma)",
         STICKS,
     ),
     Mutant(
-        "samplers/auxiliary_smc.py",
+        "samplers/smc/auxiliary.py",
         "a stick leaves nothing to the last component",
         "    rest = law.components[p] - n_blocks - 1.0\n",
         "    rest = law.components[p] - n_blocks - 2.0\n",
@@ -211,28 +211,28 @@ SMC_MUTANTS = [
         compiled=True,
     ),
     Mutant(
-        "samplers/annealed_smc.py",
+        "samplers/smc/annealed.py",
         "weights do not follow the annealed prior",
         "        self.population.log_weight[:] += self.log_ratio(then)\n",
         "",
         ANNEALED,
     ),
     Mutant(
-        "samplers/annealed_smc.py",
+        "samplers/smc/annealed.py",
         "the target is not corrected for at the end",
         "super().outcome(correction)",
         "super().outcome()",
         ANNEALED,
     ),
     Mutant(
-        "samplers/annealed_smc.py",
+        "samplers/smc/annealed.py",
         "the correction stays in the running weights",
         "        run = super().outcome(correction)\n",
         "        self.population.log_weight[:] += correction\n        run = super().outcome()\n",
         LATER,
     ),
     Mutant(
-        "samplers/annealed_smc.py",
+        "samplers/smc/annealed.py",
         "the run goes on under the target itself",
         "        self.prior = annealed\n",
         "",
@@ -274,21 +274,21 @@ SMC_MUTANTS = [
         MOVED_BOOKS,
     ),
     Mutant(
-        "samplers/_tempering.py",
+        "samplers/smc/tempering.py",
         "the power is counted from zero",
         "        increments = (beta - self.beta) * log_f\n",
         "        increments = beta * log_f\n",
         TEMPERED,
     ),
     Mutant(
-        "samplers/_tempering.py",
+        "samplers/smc/tempering.py",
         "powers grow by twice what the effective size allows",
         "                if ess_share((middle - self.beta) * log_f) >= share\n",
         "                if ess_share(0.5 * (middle - self.beta) * log_f) >= share\n",
         f"{SMC}test_adaptive_temperatures_keep_the_effective_size",
     ),
     Mutant(
-        "samplers/_tempering.py",
+        "samplers/smc/tempering.py",
         "hyper-parameters stay with the place, not with the particle",
         "        state.set_prior(prior)\n",
         "        pass\n",

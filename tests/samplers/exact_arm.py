@@ -11,8 +11,14 @@ import pytest
 from bnpcluster.likelihoods import Bernoulli
 from bnpcluster.priors import MFM, DirichletProcess, FiniteDirichlet
 from bnpcluster.samplers import JainNeal
-from bnpcluster.samplers._anchors import Given
-from bnpcluster.samplers._reconfigure import Plan, new_work, reconfigure, travel, unbounded
+from bnpcluster.samplers.reconfiguration.kernel import (
+    Plan,
+    new_work,
+    reconfigure,
+    travel,
+    unbounded,
+)
+from bnpcluster.samplers.split_merge.anchors import Given
 from bnpcluster.testing import all_partitions
 from tests.samplers.branches import law, transition_matrix
 from tests.samplers.exact_pairs import (

@@ -17,8 +17,8 @@ from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import MFM, NGG, DirichletProcess, FiniteDirichlet, PitmanYor
 from bnpcluster.samplers import SAMS, JainNeal, SplitMerge
-from bnpcluster.samplers._anchors import Balanced, draw_anchors, log_law
-from bnpcluster.samplers._pairs import new_work
+from bnpcluster.samplers.split_merge.anchors import Balanced, draw_anchors, log_law
+from bnpcluster.samplers.split_merge.kernel import new_work
 from bnpcluster.testing import all_partitions
 from tests.dossier import IMBALANCE, note
 from tests.samplers.branches import law as law_of_outcome
@@ -232,7 +232,7 @@ def test_restricted_scans_keep_the_balance_of_given_anchors(sampler, target, anc
 @pytest.mark.parametrize("target", [PY_LINE, ABSENT], ids=["nig-py", "bernoulli-absent"])
 def test_threshold_anchors_are_in_balance_whatever_the_threshold(monkeypatch, target, least):
     """Some blocks pass it, or only the best ones."""
-    monkeypatch.setattr("bnpcluster.samplers._informed.LEAST", least)
+    monkeypatch.setattr("bnpcluster.samplers.split_merge.informed_anchors.LEAST", least)
     check_balance(Chain(SAMS(anchors="threshold"), target), complete=False)
 
 

@@ -12,8 +12,8 @@ import pytest
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
 from bnpcluster.priors import MFM, DirichletProcess, FiniteDirichlet, PitmanYor
 from bnpcluster.samplers import PGSM
-from bnpcluster.samplers._anchors import Uniform, draw_anchors, log_law
-from bnpcluster.samplers._informed import Cluster
+from bnpcluster.samplers.split_merge.anchors import Uniform, draw_anchors, log_law
+from bnpcluster.samplers.split_merge.informed_anchors import Cluster
 from tests.samplers.exact_pairs import (
     APART,
     COINS,

@@ -14,9 +14,9 @@ from bnpcluster.chains import LONGEST_HISTORY, MEETING, Chain, spacing
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from bnpcluster.samplers import ARM, JainNeal
-from bnpcluster.samplers._archive import Archive, disagreement, lesson
-from bnpcluster.samplers._reconfigure import unbounded
-from bnpcluster.samplers.arm import ARCHIVES, VARIANTS
+from bnpcluster.samplers.archive import Archive, disagreement, lesson
+from bnpcluster.samplers.reconfiguration.arm import ARCHIVES, VARIANTS
+from bnpcluster.samplers.reconfiguration.kernel import unbounded
 from bnpcluster.testing import check_sampler, exact_posterior
 from tests.conftest import three_blobs
 from tests.samplers.exact_pairs import COINS, GRAPH

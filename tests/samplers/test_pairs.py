@@ -16,12 +16,12 @@ from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import PGSM, SAMS, JainNeal, SplitMerge
-from bnpcluster.samplers._anchors import draw_anchors, member
-from bnpcluster.samplers._informed import LAWS
-from bnpcluster.samplers._launches import LAUNCHES, ROUNDS, launch, two_means
-from bnpcluster.samplers._moves import COLUMNS, FEW, IDLE, MOST_MOVES, PASSES, UNTUNED
-from bnpcluster.samplers._orders import DECISIVE, RANDOM, arrange, heap_sort
-from bnpcluster.samplers._pairs import new_work
+from bnpcluster.samplers.split_merge.anchors import draw_anchors, member
+from bnpcluster.samplers.split_merge.base import COLUMNS, FEW, IDLE, MOST_MOVES, PASSES, UNTUNED
+from bnpcluster.samplers.split_merge.informed_anchors import LAWS
+from bnpcluster.samplers.split_merge.kernel import new_work
+from bnpcluster.samplers.split_merge.launches import LAUNCHES, ROUNDS, launch, two_means
+from bnpcluster.samplers.split_merge.orders import DECISIVE, RANDOM, arrange, heap_sort
 from bnpcluster.testing import check_sampler
 from tests.conftest import three_blobs
 from tests.samplers.exact_pairs import GRAPH, canonical

@@ -10,7 +10,7 @@ from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from bnpcluster.samplers import PGSM
-from bnpcluster.samplers._particles import binomial
+from bnpcluster.samplers.split_merge.conditional_smc import binomial
 from tests.conftest import three_blobs
 from tests.samplers.exact_pairs import canonical
 from tests.samplers.proofs import run_as_plain_python

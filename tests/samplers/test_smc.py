@@ -11,27 +11,21 @@ import pytest
 from scipy.stats import gamma
 from sklearn.base import clone
 
-from bnpcluster import _population
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import DISABLED, kernel
 from bnpcluster._core.state import State, Stopped
 from bnpcluster._draws import canonical
-from bnpcluster._population import HOLES, RESAMPLED, TOP
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
 from bnpcluster.priors import MFM, NGG, PRIORS, DirichletProcess, FiniteDirichlet, PitmanYor
-from bnpcluster.samplers import (
-    SAMPLERS,
-    AnnealedSMC,
-    AuxiliarySMC,
-    SplitMerge,
-    UrnSMC,
-    _smc,
-)
-from bnpcluster.samplers._population_gibbs import redraw_all, replace
-from bnpcluster.samplers._resampling import draw_parents, drawn_parents, settle
-from bnpcluster.samplers._tempering import Tempered, assign, ess_share
-from bnpcluster.samplers.auxiliary_smc import Sticks
-from bnpcluster.samplers.urn_smc import log_v_rows, urn
+from bnpcluster.samplers import SAMPLERS, AnnealedSMC, AuxiliarySMC, SplitMerge, UrnSMC
+from bnpcluster.samplers.smc import base
+from bnpcluster.samplers.smc import population as kernels
+from bnpcluster.samplers.smc.auxiliary import Sticks
+from bnpcluster.samplers.smc.population import HOLES, RESAMPLED, TOP
+from bnpcluster.samplers.smc.population_gibbs import redraw_all, replace
+from bnpcluster.samplers.smc.resampling import draw_parents, drawn_parents, settle
+from bnpcluster.samplers.smc.tempering import Tempered, assign, ess_share
+from bnpcluster.samplers.smc.urn import log_v_rows, urn
 from bnpcluster.testing import check_particles, exact_posterior
 from tests.conftest import three_blobs
 from tests.dossier import ERRORS, note
@@ -219,10 +213,10 @@ def test_filled_holes_leave_the_books_right():
     particles.place(14, lambda: False)
     population = particles.population
     population.parent[:] = np.where(np.arange(20) % 7 == 6, np.arange(20), 13)
-    _population.descend(population, particles.law(14, 15), 14)
+    kernels.descend(population, particles.law(14, 15), 14)
     assert population.numbers[HOLES] > 0.25 * population.numbers[TOP]
     assert_books_are_right(particles, FIXED.bind(SHUFFLED, 4))
-    _population.compact(particles.lik, population)
+    kernels.compact(particles.lik, population)
     assert population.numbers[HOLES] == 0
     assert_books_are_right(particles, FIXED.bind(SHUFFLED, 4))
     particles.place(15, lambda: False)
@@ -233,10 +227,10 @@ def test_filled_holes_leave_the_books_right():
 def test_neither_room_nor_short_calls_change_a_run(sampler, monkeypatch):
     prior, runs = PitmanYor(2.0, 0.5), []
     for room, longest in ((2, 0.0), (64, 1.0)):
-        monkeypatch.setattr(_population, "ROOM", room)
-        monkeypatch.setattr(_smc, "LONGEST", longest)
-        small = functools.partial(_population.new_population, capacity=8 * room)
-        monkeypatch.setattr(_smc, "new_population", small)
+        monkeypatch.setattr(kernels, "ROOM", room)
+        monkeypatch.setattr(base, "LONGEST", longest)
+        small = functools.partial(kernels.new_population, capacity=8 * room)
+        monkeypatch.setattr(base, "new_population", small)
         runs.append(run_of(sampler, prior=prior))
     assert (runs[0].labels == runs[1].labels).all()
     assert runs[0].log_evidence == pytest.approx(runs[1].log_evidence, abs=1e-9)
@@ -387,7 +381,7 @@ def test_redrawn_items_follow_their_full_conditional(prior, start, item):
     sampler = AnnealedSMC(n_particles=size)
     particles = sampler.filter(FIXED.bind(NEAR), prior, 5, np.random.default_rng(0))
     for p in range(size):
-        while _population.scarce(particles.population, 4):
+        while kernels.scarce(particles.population, 4):
             particles.enlarge(further=4)
         replace(particles.lik, particles.population, p, start, start.max() + 1, 5)
     log_v, sigma = prior.tables(5, 10).log_v, prior.sigma_now

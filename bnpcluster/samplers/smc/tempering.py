@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from bnpcluster._core.operations import log_likelihood
 from bnpcluster._core.state import State, Stopped
-from bnpcluster._population import label_type
-from bnpcluster.samplers._resampling import drawn_parents
-from bnpcluster.samplers._smc import Run, log_mean_exp, relative_variance, shares
 from bnpcluster.samplers.base import Sampler
+from bnpcluster.samplers.smc.base import Run, log_mean_exp, relative_variance, shares
+from bnpcluster.samplers.smc.population import label_type
+from bnpcluster.samplers.smc.resampling import drawn_parents
 
 HALVINGS = 50  # in the search for a temperature
 

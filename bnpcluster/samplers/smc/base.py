@@ -14,7 +14,8 @@ from sklearn.base import clone
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import clear
 from bnpcluster._core.state import LONGEST, Stopped, grown_bound
-from bnpcluster._population import (
+from bnpcluster.samplers.base import Sampler
+from bnpcluster.samplers.smc.population import (
     EVALUATED,
     MOST,
     RESAMPLED,
@@ -30,13 +31,12 @@ from bnpcluster._population import (
     scarce,
     weigh,
 )
-from bnpcluster.samplers._resampling import (
+from bnpcluster.samplers.smc.resampling import (
     draw_parents,
     scale_weights,
     scheme_of,
     threshold_of,
 )
-from bnpcluster.samplers.base import Sampler
 
 
 @dataclass

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from bnpcluster._core.state import State, Stopped
-from bnpcluster._population import scarce
-from bnpcluster.samplers._population_gibbs import change_prior, redraw_all, replace
-from bnpcluster.samplers._resampling import scheme_of, threshold_of
-from bnpcluster.samplers._smc import (
+from bnpcluster.samplers.base import Sampler
+from bnpcluster.samplers.gibbs import Gibbs
+from bnpcluster.samplers.smc.base import (
     Filter,
     ParticleSampler,
     Run,
     number_of,
 )
-from bnpcluster.samplers._tempering import Tempered, assign
-from bnpcluster.samplers.base import Sampler
-from bnpcluster.samplers.gibbs import Gibbs
-from bnpcluster.samplers.urn_smc import Urn, urn
+from bnpcluster.samplers.smc.population import scarce
+from bnpcluster.samplers.smc.population_gibbs import change_prior, redraw_all, replace
+from bnpcluster.samplers.smc.resampling import scheme_of, threshold_of
+from bnpcluster.samplers.smc.tempering import Tempered, assign
+from bnpcluster.samplers.smc.urn import Urn, urn
 
 PATHS = ("items", "temperature")
 

@@ -12,7 +12,7 @@ from bnpcluster._core.operations import (
     log_predictive,
     log_predictive_without,
 )
-from bnpcluster.samplers._anchors import (
+from bnpcluster.samplers.split_merge.anchors import (
     Balanced,
     Uniform,
     draw_anchors,

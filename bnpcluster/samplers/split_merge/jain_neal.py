@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from bnpcluster._core.state import State
-from bnpcluster.samplers._anchors import Given, Uniform
-from bnpcluster.samplers._archive import lesson
-from bnpcluster.samplers._launches import ARCHIVE, COIN
-from bnpcluster.samplers._moves import PairSampler, code, whole
-from bnpcluster.samplers._orders import RANDOM
-from bnpcluster.samplers._pairs import TALLY, Plan
+from bnpcluster.samplers.archive import lesson
+from bnpcluster.samplers.split_merge.anchors import Given, Uniform
+from bnpcluster.samplers.split_merge.base import PairSampler, code, whole
+from bnpcluster.samplers.split_merge.kernel import TALLY, Plan
+from bnpcluster.samplers.split_merge.launches import ARCHIVE, COIN
+from bnpcluster.samplers.split_merge.orders import RANDOM
 
 LAUNCHES = {"random": COIN, "archive": ARCHIVE}
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._population import inherit, joining, opened, opening
-from bnpcluster.samplers._smc import Filter, FilterSampler
+from bnpcluster.samplers.smc.base import Filter, FilterSampler
+from bnpcluster.samplers.smc.population import inherit, joining, opened, opening
 
 SMALL = 1e-300
 

@@ -42,8 +42,8 @@ from bnpcluster._core.operations import (
 )
 from bnpcluster._core.partition import displace, move, resize
 from bnpcluster._core.state import State
-from bnpcluster.samplers._orders import heap_sort
 from bnpcluster.samplers.gibbs import seen_by
+from bnpcluster.samplers.split_merge.orders import heap_sort
 
 ROOM = 4  # slots: one more block, the empty one after it, a part that is being placed, its union
 FULL = 1.0  # in place of a log probability: there was no room

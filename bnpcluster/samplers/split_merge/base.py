@@ -10,11 +10,11 @@ import numpy as np
 
 from bnpcluster._core.operations import n_coordinates
 from bnpcluster._core.state import State
-from bnpcluster.samplers._informed import INFORMED, LAWS
-from bnpcluster.samplers._launches import LAUNCHES, METRIC
-from bnpcluster.samplers._pairs import TALLY, Plan, Work, moves, new_work
 from bnpcluster.samplers.base import Sampler, offers
 from bnpcluster.samplers.gibbs import Gibbs, sweep
+from bnpcluster.samplers.split_merge.informed_anchors import INFORMED, LAWS
+from bnpcluster.samplers.split_merge.kernel import TALLY, Plan, Work, moves, new_work
+from bnpcluster.samplers.split_merge.launches import LAUNCHES, METRIC
 
 MOST_MOVES = 100
 UNTUNED = 10  # moves per iteration where there was no warm-up to find a number

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from bnpcluster._core.state import State
-from bnpcluster.samplers._moves import PairSampler, launch_codes, law_of, whole
-from bnpcluster.samplers._orders import RANDOM
-from bnpcluster.samplers._pairs import Plan
+from bnpcluster.samplers.split_merge.base import PairSampler, launch_codes, law_of, whole
+from bnpcluster.samplers.split_merge.kernel import Plan
+from bnpcluster.samplers.split_merge.orders import RANDOM
 
 
 class SplitMerge(PairSampler):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from bnpcluster._core.state import State
-from bnpcluster.samplers._launches import SEQUENTIAL
-from bnpcluster.samplers._moves import PairSampler, code, law_of
-from bnpcluster.samplers._orders import ORDERS
-from bnpcluster.samplers._pairs import Plan
+from bnpcluster.samplers.split_merge.base import PairSampler, code, law_of
+from bnpcluster.samplers.split_merge.kernel import Plan
+from bnpcluster.samplers.split_merge.launches import SEQUENTIAL
+from bnpcluster.samplers.split_merge.orders import ORDERS
 
 
 class SAMS(PairSampler):

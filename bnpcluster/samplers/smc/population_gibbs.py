@@ -15,8 +15,8 @@ from bnpcluster._core.operations import (
     log_predictive_without,
     remove,
 )
-from bnpcluster._population import HOLES, MOST, TOP, release, take
 from bnpcluster.samplers.gibbs import pick
+from bnpcluster.samplers.smc.population import HOLES, MOST, TOP, release, take
 
 
 @kernel

@@ -37,9 +37,9 @@ from bnpcluster._core.operations import (
     withdraw,
 )
 from bnpcluster._core.partition import close, resize
-from bnpcluster.samplers._anchors import draw_anchors, log_law
-from bnpcluster.samplers._launches import SEQUENTIAL, launch
-from bnpcluster.samplers._orders import arrange
+from bnpcluster.samplers.split_merge.anchors import draw_anchors, log_law
+from bnpcluster.samplers.split_merge.launches import SEQUENTIAL, launch
+from bnpcluster.samplers.split_merge.orders import arrange
 
 ROOM = 6  # slots: the empty one, two sides, their union, one to spare, and what it costs to open
 TALLY = ("splits", "splits_accepted", "merges", "merges_accepted", "lazy_merges", "work")

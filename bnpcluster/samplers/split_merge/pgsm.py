@@ -10,11 +10,9 @@ from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import add, clear, rename
 from bnpcluster._core.partition import close, resize
 from bnpcluster._core.state import State
-from bnpcluster.samplers._anchors import draw_anchors, log_law
-from bnpcluster.samplers._moves import SplitMergeSampler, code, law_of, whole
-from bnpcluster.samplers._orders import ORDERS, arrange
-from bnpcluster.samplers._pairs import Work, new_work
-from bnpcluster.samplers._particles import (
+from bnpcluster.samplers.split_merge.anchors import draw_anchors, log_law
+from bnpcluster.samplers.split_merge.base import SplitMergeSampler, code, law_of, whole
+from bnpcluster.samplers.split_merge.conditional_smc import (
     FIRST,
     Swarm,
     begin,
@@ -22,6 +20,8 @@ from bnpcluster.samplers._particles import (
     run,
     trace_back,
 )
+from bnpcluster.samplers.split_merge.kernel import Work, new_work
+from bnpcluster.samplers.split_merge.orders import ORDERS, arrange
 
 TALLY = ("moves", "changed", "rejected", "work")
 RESAMPLED = 0.5  # the authors' threshold, used under "auto" for more than two anchors

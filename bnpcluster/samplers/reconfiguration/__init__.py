@@ -1,0 +1,1 @@
+"""Moves that take clusters apart where chains disagree."""

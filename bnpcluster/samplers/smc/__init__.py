@@ -1,0 +1,1 @@
+"""Sequential Monte Carlo: samplers whose draws are weighted particles."""

@@ -1,0 +1,1 @@
+"""Moves that split one cluster or merge two."""
