@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._smc_diagnostics import RunDiagnostics
 from bnpcluster.diagnostics import Diagnostics
+from bnpcluster.diagnostics.runs import RunDiagnostics
 
 if TYPE_CHECKING:
     from bnpcluster._sampling import Sampled

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster import _draws
 from bnpcluster._page import page
 from bnpcluster._sampling import Sampled
 from bnpcluster._tables import Rows
+from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
 
 FILES = ("labels.csv", "probabilities.csv", "draws.npz", "report.html")
@@ -78,8 +78,8 @@ def membership(posterior: Posterior, labels: NDArray) -> NDArray[np.float64]:
     `predict_proba` says of new rows, where for these the block itself is known draw by draw.
     """
     n_clusters, result = int(labels.max()) + 1, np.zeros((len(labels), int(labels.max()) + 1))
-    flat, weights = _draws.as_draws(posterior.labels), posterior.weights.ravel()
-    for part, draws, n_blocks in _draws.chunks(flat):
+    flat, weights = label_draws.as_draws(posterior.labels), posterior.weights.ravel()
+    for part, draws, n_blocks in label_draws.chunks(flat):
         for row, size, weight in zip(draws, n_blocks, weights[part], strict=True):
             cell = row.astype(np.intp) * n_clusters + labels
             counts = np.bincount(cell, minlength=size * n_clusters).reshape(size, n_clusters)

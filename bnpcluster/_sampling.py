@@ -18,7 +18,6 @@ from bnpcluster._core import arguments
 from bnpcluster._core.jit import digest_of_package
 from bnpcluster._progress import follow
 from bnpcluster._report import Report
-from bnpcluster._smc_diagnostics import RunDiagnostics
 from bnpcluster._starts import STARTS, starts
 from bnpcluster._stop import Stop, interruptible
 from bnpcluster.chains import (
@@ -30,6 +29,7 @@ from bnpcluster.chains import (
     warm_up_kernels,
 )
 from bnpcluster.diagnostics import Diagnostics, diagnose
+from bnpcluster.diagnostics.runs import RunDiagnostics
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import LazyCoclustering, Posterior
 from bnpcluster.priors import Prior

@@ -16,8 +16,8 @@ from bnpcluster._core import arguments
 from bnpcluster._core.operations import latent
 from bnpcluster._core.state import Stopped
 from bnpcluster._parcel import Parcel
-from bnpcluster._smc_diagnostics import diagnose_runs
 from bnpcluster._stop import Stop, interruptible
+from bnpcluster.diagnostics.runs import diagnose_runs
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import Posterior
 from bnpcluster.prediction import urn_weights

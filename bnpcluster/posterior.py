@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws, partitions
-from bnpcluster._lazy import LazyCoclustering
+from bnpcluster import partitions
+from bnpcluster.partitions import label_draws
+from bnpcluster.partitions.lazy_coclustering import LazyCoclustering
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -64,16 +65,16 @@ class Posterior:
         array = np.asarray(labels)
         if array.ndim != 3:
             raise ValueError(f"labels must be (chains, draws, items), got shape {array.shape}.")
-        flat = _draws.as_draws(array)
-        self.labels = _draws.smallest_integers(array)
+        flat = label_draws.as_draws(array)
+        self.labels = label_draws.smallest_integers(array)
         self.n_chains, self.n_draws, self.n_items = array.shape
         if weights is not None and np.shape(weights) != array.shape[:2]:
             raise ValueError(f"weights must have shape {array.shape[:2]}, got {np.shape(weights)}.")
-        flat_weights = _draws.as_weights(weights, len(flat))
+        flat_weights = label_draws.as_weights(weights, len(flat))
         self.weights = (flat_weights / flat_weights.sum()).reshape(array.shape[:2])
         self.traces = {name: self._trace(name, values) for name, values in (traces or {}).items()}
         if "n_clusters" not in self.traces:
-            counts = _draws.count_blocks(_draws.as_draws(self.labels))
+            counts = label_draws.count_blocks(label_draws.as_draws(self.labels))
             self.traces["n_clusters"] = counts.reshape(array.shape[:2])
 
     def _trace(self, name: str, values: ArrayLike) -> NDArray:
@@ -195,7 +196,7 @@ class Posterior:
 
     def _plain_weights(self) -> NDArray[np.float64]:
         """Weights of the flat draws; ones if they are equal, so that counting is exact."""
-        return _draws.as_weights(self.weights, self.weights.size)
+        return label_draws.as_weights(self.weights, self.weights.size)
 
     def point_estimate(
         self,

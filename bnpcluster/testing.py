@@ -17,9 +17,9 @@ from scipy.stats import chi2
 
 from bnpcluster import _contract
 from bnpcluster._core.state import State
-from bnpcluster._draws import canonical
-from bnpcluster._listed import all_partitions
 from bnpcluster.likelihoods import Likelihood
+from bnpcluster.partitions.exhaustive import all_partitions
+from bnpcluster.partitions.label_draws import canonical
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import ParticleSampler, Sampler
 from bnpcluster.samplers.archive import Archive

@@ -5,18 +5,23 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from bnpcluster import _draws, _estimate, _listed, _search
-from bnpcluster._search import Objective, Search
 from bnpcluster.partitions import (
-    _estimates,
     binder_loss,
     coclustering,
     credible_ball,
+    estimates,
+    exhaustive,
     expected_loss,
+    label_draws,
+    multistart,
     point_estimate,
     relabel,
     variation_of_information,
 )
+from bnpcluster.partitions import (
+    search as local_search,
+)
+from bnpcluster.partitions.search import Objective, Search
 
 LOSSES = {"vi": variation_of_information, "binder": binder_loss}
 
@@ -94,11 +99,11 @@ def test_expected_loss_is_the_weighted_mean_of_the_losses(loss):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7])
 def test_the_estimate_is_the_optimum_of_all_partitions(loss, n, few_items, monkeypatch):
-    monkeypatch.setattr(_listed, "FEW_ITEMS", few_items)
+    monkeypatch.setattr(exhaustive, "FEW_ITEMS", few_items)
     rng = np.random.default_rng(n)
     candidates = all_partitions(n).astype(np.int32)
-    gain = _draws.block_gain(loss, n)
-    table = np.array([_draws.distances_canonical(z, candidates, gain) for z in candidates])
+    gain = label_draws.block_gain(loss, n)
+    table = np.array([label_draws.distances_canonical(z, candidates, gain) for z in candidates])
     for trial in range(50):
         rows = rng.integers(len(candidates), size=rng.choice([1, 2, 3, 5, 10, 40]))
         weights = rng.exponential(size=len(rows)) if trial % 2 else None
@@ -110,7 +115,7 @@ def test_the_estimate_is_the_optimum_of_all_partitions(loss, n, few_items, monke
 
 def test_few_items_are_not_searched(monkeypatch):
     """Up to ten of them: the estimate is as good as any other, and no search is made."""
-    monkeypatch.setattr(_estimate, "Search", None)
+    monkeypatch.setattr(multistart, "Search", None)
     rng = np.random.default_rng(19)
     draws = rng.integers(10, size=(50, 10))
     candidates = [relabel(z) for z in rng.integers(10, size=(200, 10))]
@@ -197,7 +202,7 @@ def test_the_default_search_is_repeatable_and_every_kind_of_seed_is_accepted():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_search_keeps_its_counts_and_its_loss_exactly(loss):
     rng = np.random.default_rng(9)
-    draws, n_blocks = _draws.canonical(noisy_draws(rng, 30, 50, 6, 0.4))
+    draws, n_blocks = label_draws.canonical(noisy_draws(rng, 30, 50, 6, 0.4))
     weights = rng.random(30)
     search = Search(draws, n_blocks, weights, Objective(loss), rng)
     values = []
@@ -219,7 +224,7 @@ def test_the_search_keeps_its_counts_and_its_loss_exactly(loss):
 
 def test_sweeps_look_at_what_has_changed_and_move_the_same_items():
     rng = np.random.default_rng(1)
-    draws, n_blocks = _draws.canonical(noisy_draws(rng, 30, 100, 12, 0.4))
+    draws, n_blocks = label_draws.canonical(noisy_draws(rng, 30, 100, 12, 0.4))
     objective, searches, moves = Objective("binder"), [], []
     for _ in range(2):
         searches.append(Search(draws, n_blocks, np.ones(30), objective, np.random.default_rng(0)))
@@ -241,7 +246,7 @@ def test_sweeps_look_at_what_has_changed_and_move_the_same_items():
 
 def test_room_for_clusters_grows_without_changing_the_search():
     rng = np.random.default_rng(10)
-    draws, n_blocks = _draws.canonical(rng.integers(3, size=(15, 60)))
+    draws, n_blocks = label_draws.canonical(rng.integers(3, size=(15, 60)))
     found = []
     for room in (2, 64):
         rng = np.random.default_rng(0)
@@ -257,14 +262,14 @@ def test_wide_tables_make_the_search_use_fewer_draws(monkeypatch):
     rng = np.random.default_rng(11)
     draws = rng.integers(3, size=(400, 60))
     full = point_estimate(draws, "binder")
-    monkeypatch.setattr(_search, "CELL_LIMIT", 400 * 3 * 16)
+    monkeypatch.setattr(local_search, "CELL_LIMIT", 400 * 3 * 16)
     sizes = []
 
     def record(labels, *args):
         sizes.append(len(labels))
         return Search(labels, *args)
 
-    monkeypatch.setattr(_estimate, "Search", record)
+    monkeypatch.setattr(multistart, "Search", record)
     estimate = point_estimate(draws, "binder")
     assert sizes == [400, 200, 100]
     assert estimate.max() > 40
@@ -281,9 +286,9 @@ def test_tables_have_a_limit_whatever_the_draws(monkeypatch):
         searches.append(Search(*args))
         return searches[-1]
 
-    monkeypatch.setattr(_estimate, "Search", record)
+    monkeypatch.setattr(multistart, "Search", record)
     for cells, used in ((200_000, [60, 30, 15]), (20_000, [60, 30, 15, 10])):
-        monkeypatch.setattr(_search, "MOST_CELLS", cells)
+        monkeypatch.setattr(local_search, "MOST_CELLS", cells)
         searches.clear()
         estimate = point_estimate(draws, "binder")
         assert [s.tables.rows.shape[1] for s in searches] == used
@@ -297,24 +302,24 @@ def test_many_draws_are_thinned_evenly_and_the_estimate_stays(monkeypatch):
     draws = noisy_draws(rng, 500, 30, 3, 0.2)
     full = point_estimate(draws)
     for name in ("MAX_DRAWS", "CHEAP_LABELS"):
-        monkeypatch.setattr(_estimates, name, 1)
-    sizes, find = [], _estimate.find
+        monkeypatch.setattr(estimates, name, 1)
+    sizes, find = [], multistart.find
 
     def record(labels, *args):
         sizes.append(len(labels))
         return find(labels, *args)
 
-    monkeypatch.setattr(_estimate, "find", record)
+    monkeypatch.setattr(multistart, "find", record)
     assert point_estimate(draws).tolist() == full.tolist()
     assert 38 <= sizes[0] <= 40  # two of the points may fall on one draw with weight
 
 
 def test_thinning_is_systematic_in_proportion_to_weight():
-    rows, times = _draws.thin(np.ones(1000), 100)
+    rows, times = label_draws.thin(np.ones(1000), 100)
     assert rows.tolist() == list(range(4, 1000, 10))
     assert set(times) == {1.0}
     weights = np.random.default_rng(13).exponential(size=300)
-    rows, times = _draws.thin(weights, 50)
+    rows, times = label_draws.thin(weights, 50)
     expected = np.zeros(300)
     expected[rows] = times
     assert expected.sum() == 50
@@ -323,7 +328,7 @@ def test_thinning_is_systematic_in_proportion_to_weight():
 
 def test_identical_draws_are_merged_whatever_their_labels():
     draws = np.array([[0, 0, 1], [7, 7, 2], [0, 1, 1], [1, 1, 0], [0, 0, 0]])
-    rows, weights = _draws.merge(draws, np.array([1.0, 2.0, 3.0, 4.0, 0.0]))
+    rows, weights = label_draws.merge(draws, np.array([1.0, 2.0, 3.0, 4.0, 0.0]))
     assert rows.tolist() == [0, 2]
     assert weights.tolist() == [7.0, 3.0]
 
@@ -333,7 +338,7 @@ def test_draws_are_handled_in_chunks(monkeypatch):
     draws = noisy_draws(rng, 50, 20, 4, 0.4)
     labels = draws[3]
     whole = expected_loss(draws, labels), coclustering(draws), point_estimate(draws).tolist()
-    monkeypatch.setattr(_draws, "CHUNK_CELLS", 60)
+    monkeypatch.setattr(label_draws, "CHUNK_CELLS", 60)
     assert expected_loss(draws, labels) == pytest.approx(whole[0])
     np.testing.assert_allclose(coclustering(draws), whole[1], atol=1e-14)
     assert point_estimate(draws).tolist() == whole[2]
@@ -414,9 +419,9 @@ def test_the_credible_ball_reaches_its_level_exactly_despite_rounding(n_draws):
 
 
 def test_the_starts_of_the_search_take_turns():
-    draws, n_blocks = _draws.canonical(np.random.default_rng(18).integers(4, size=(9, 20)))
+    draws, n_blocks = label_draws.canonical(np.random.default_rng(18).integers(4, size=(9, 20)))
     search = Search(draws, n_blocks, np.ones(9), Objective("vi"), np.random.default_rng(0))
-    starts = list(_estimate._starts(search, draws[:3], 6))
+    starts = list(multistart._starts(search, draws[:3], 6))
     kinds = ["sequential" if np.all(s < 0) else len(set(s)) for s in starts]
     central = [len(set(z)) for z in draws[:3]]
     assert kinds[:3:2] == [central[0], 1]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.sparse import issparse
 
-from bnpcluster import _draws, partitions
+from bnpcluster import partitions
+from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import LazyCoclustering, Posterior
 
 
@@ -147,7 +148,7 @@ def test_blocks_and_sparse_matrices_agree_with_the_dense_one(name, request):
 def test_a_sparse_matrix_is_built_without_the_dense_one(monkeypatch):
     n = 600
     posterior = Posterior(np.arange(n).reshape(1, 1, n) // 3)
-    monkeypatch.setattr(_draws, "CHUNK_CELLS", 20 * n)
+    monkeypatch.setattr(label_draws, "CHUNK_CELLS", 20 * n)
     LazyCoclustering(posterior)[:3]
     tracemalloc.start()
     sparse = LazyCoclustering(posterior).sparse(0.5)

@@ -15,8 +15,8 @@ from bnpcluster import (
     _smc_fit,
     bayes_factor,
 )
-from bnpcluster._smc_diagnostics import diagnose_runs
 from bnpcluster._smc_fit import _posterior, combined
+from bnpcluster.diagnostics.runs import diagnose_runs
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess, PitmanYor
 from bnpcluster.samplers import SAMPLERS, AnnealedSMC, Run, UrnSMC

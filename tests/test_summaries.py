@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 from scipy.sparse import issparse
 
-from bnpcluster import _draws, _estimate, _listed
 from bnpcluster.partitions import (
-    _modes,
-    _pairs,
     coclustering,
+    coclustering_matrix,
     coclustering_strips,
+    exhaustive,
     expected_loss,
     item_uncertainty,
+    label_draws,
     modes,
+    multimodality,
+    multistart,
     point_estimate,
     relabel,
 )
@@ -61,11 +63,11 @@ KINDS = [uniform_labels, urn, near_duplicates, of_several_modes, of_all_partitio
 def least(draws, weights, loss, n, **options):
     """The least expected loss over all partitions, and whether they have few enough clusters."""
     candidates, most = ALL[n], options.get("max_clusters") or n
-    gain, cost = _draws.block_gain(loss, n), options.get("cost", 1.0)
+    gain, cost = label_draws.block_gain(loss, n), options.get("cost", 1.0)
     # Exchanging the two partitions exchanges the two costs.
     total = sum(
-        w * _draws.distances_canonical(row, candidates, gain, 2.0 - cost)
-        for w, row in zip(weights, _draws.canonical(draws)[0], strict=True)
+        w * label_draws.distances_canonical(row, candidates, gain, 2.0 - cost)
+        for w, row in zip(weights, label_draws.canonical(draws)[0], strict=True)
     )
     return (total / weights.sum())[candidates.max(axis=1) < most].min()
 
@@ -74,7 +76,7 @@ def least(draws, weights, loss, n, **options):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_search_alone_finds_the_least_of_all_partitions(kind, loss, n, monkeypatch):
-    monkeypatch.setattr(_listed, "FEW_ITEMS", 0)
+    monkeypatch.setattr(exhaustive, "FEW_ITEMS", 0)
     rng = np.random.default_rng(n)
     for trial in range(8):
         draws = kind(rng, n, rng.choice([2, 5, 12]))
@@ -87,7 +89,7 @@ def test_the_search_alone_finds_the_least_of_all_partitions(kind, loss, n, monke
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("options", [{"cost": 0.5}, {"cost": 1.7}, {"max_clusters": 2}])
 def test_costs_and_caps_keep_the_search_exact(loss, options, few_items, monkeypatch):
-    monkeypatch.setattr(_listed, "FEW_ITEMS", few_items)
+    monkeypatch.setattr(exhaustive, "FEW_ITEMS", few_items)
     rng = np.random.default_rng(5)
     for trial in range(20):
         draws = KINDS[trial % 5](rng, 6, 7)
@@ -126,14 +128,14 @@ def test_a_rough_search_with_few_draws_ends_where_no_item_gains(loss, monkeypatc
     draws = scattered(rng, 400, np.repeat(np.arange(5), 12), 0.5)
     careful = expected_loss(draws, point_estimate(draws, loss), loss)
     for name, value in (("FEW_DRAWS", 30), ("ROUGH_LABELS", 1)):
-        monkeypatch.setattr(_estimate, name, value)
-    used, search = [], _estimate.Search
+        monkeypatch.setattr(multistart, name, value)
+    used, search = [], multistart.Search
 
     def record(labels, *args):
         used.append(len(labels))
         return search(labels, *args)
 
-    monkeypatch.setattr(_estimate, "Search", record)
+    monkeypatch.setattr(multistart, "Search", record)
     estimate = point_estimate(draws, loss)
     assert used == [30, 400]
     found = expected_loss(draws, estimate, loss)
@@ -165,7 +167,7 @@ def test_uncertainty_is_the_expected_share_of_companions_that_differ():
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_parts_of_the_items_sum_to_the_expected_loss(loss, monkeypatch):
-    monkeypatch.setattr(_draws, "CHUNK_CELLS", 40)
+    monkeypatch.setattr(label_draws, "CHUNK_CELLS", 40)
     rng = np.random.default_rng(9)
     draws, weights, estimate = (
         rng.integers(4, size=(20, 13)),
@@ -233,9 +235,9 @@ def test_partitions_one_item_apart_are_told_from_all_others():
     for a in all_partitions(5):
         for b in all_partitions(5):
             rest = [[relabel(np.delete(z, i)).tolist() for z in (a, b)] for i in range(5)]
-            assert _modes._one_item_apart(a, b) == any(one == other for one, other in rest)
+            assert multimodality._one_item_apart(a, b) == any(one == other for one, other in rest)
     labels = np.array([7, -1, 7, 3])  # any integers
-    assert _modes._one_item_apart(labels, np.array([0, 1, 0, 0]))
+    assert multimodality._one_item_apart(labels, np.array([0, 1, 0, 0]))
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.02])
@@ -275,7 +277,7 @@ def test_heavy_draws_are_no_modes_beside_others_of_their_kind(seed):
     rng = np.random.default_rng(seed)
     centres = np.repeat([0, 1, 2, 3], 15), rng.integers(3, size=60)
     draws = np.concatenate([scattered(rng, 60, c, 0.05) for c in centres])
-    typical = np.argsort(_draws.distances(centres[0], draws[:60], "vi"))[[29, 30]]
+    typical = np.argsort(label_draws.distances(centres[0], draws[:60], "vi"))[[29, 30]]
     weights = np.repeat([1.0, 4.0], 60)
     weights[typical] = 200.0
     assert [len(m.draws) for m in modes(draws, weights=weights)] == [60, 60]
@@ -311,15 +313,15 @@ def test_modes_look_at_some_items_and_draws_only_where_they_are_many(monkeypatch
     draws = np.concatenate(
         [scattered(rng, m, c, 0.02) for m, c in ((60, centres[0]), (30, centres[1]))]
     )
-    shapes, distances = [], _draws.all_distances
+    shapes, distances = [], label_draws.all_distances
 
     def record(some, loss):
         shapes.append(some.shape)
         return distances(some, loss)
 
-    monkeypatch.setattr(_draws, "all_distances", record)
-    monkeypatch.setattr(_modes, "MOST_ITEMS", 40)
-    monkeypatch.setattr(_modes, "MOST_COMPARED", 30)
+    monkeypatch.setattr(label_draws, "all_distances", record)
+    monkeypatch.setattr(multimodality, "MOST_ITEMS", 40)
+    monkeypatch.setattr(multimodality, "MOST_COMPARED", 30)
     found = modes(draws)
     assert shapes == [(30, 30)]
     assert [len(m.draws) for m in found] == [60, 30]
@@ -375,8 +377,8 @@ def test_streaming_holds_one_strip_at_a_time():
 
 
 def test_a_sparse_matrix_that_is_not_sparse_is_refused(monkeypatch):
-    monkeypatch.setattr(_pairs, "MAX_DENSE_BYTES", 20_000)
-    monkeypatch.setattr(_draws, "CHUNK_CELLS", 1000)
+    monkeypatch.setattr(coclustering_matrix, "MAX_DENSE_BYTES", 20_000)
+    monkeypatch.setattr(label_draws, "CHUNK_CELLS", 1000)
     draws = np.zeros((1, 100), dtype=int)
     with pytest.raises(ValueError, match=r"first 20 rows of the sparse .* coclustering_strips"):
         coclustering(draws, threshold=0.5)

@@ -11,17 +11,17 @@ labels within a draw matters: they need not be consecutive nor mean the same in 
 `expected_loss`, `binder_loss`, `variation_of_information`, `relabel`
 """
 
-from bnpcluster.partitions._balls import CredibleBall, credible_ball
-from bnpcluster.partitions._estimates import point_estimate
-from bnpcluster.partitions._losses import (
+from bnpcluster.partitions.balls import CredibleBall, credible_ball
+from bnpcluster.partitions.coclustering_matrix import coclustering, coclustering_strips
+from bnpcluster.partitions.estimates import point_estimate
+from bnpcluster.partitions.losses import (
     binder_loss,
     expected_loss,
     relabel,
     variation_of_information,
 )
-from bnpcluster.partitions._modes import Mode, modes
-from bnpcluster.partitions._pairs import coclustering, coclustering_strips
-from bnpcluster.partitions._uncertainty import item_uncertainty
+from bnpcluster.partitions.multimodality import Mode, modes
+from bnpcluster.partitions.uncertainty import item_uncertainty
 
 __all__ = [
     "CredibleBall",

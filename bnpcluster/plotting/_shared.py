@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bnpcluster import _draws, partitions
+from bnpcluster import partitions
 from bnpcluster._mixture import Mixture
 from bnpcluster._sampling import Sampled
+from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
 from bnpcluster.relational import InfiniteRelationalModel
 
@@ -58,7 +59,7 @@ def column_names(estimator: Any) -> list[str]:
 def as_posterior(draws: ArrayLike, weights: ArrayLike | None) -> Posterior:
     """Label draws, with or without an axis of chains, as a posterior."""
     array = np.asarray(draws)
-    _draws.as_draws(array)
+    label_draws.as_draws(array)
     if array.ndim == 2:
         array = array[None]
     shaped = None if weights is None else np.reshape(weights, array.shape[:2])
@@ -69,7 +70,7 @@ def labels_for(posterior: Posterior, labels: ArrayLike | None) -> NDArray[np.int
     """Valid labels from 0, the largest cluster first; the point estimate if there are none."""
     if labels is None:
         return posterior.point_estimate().astype(np.intp)
-    return partitions.relabel(_draws.as_labels(labels, posterior.n_items)).astype(np.intp)
+    return partitions.relabel(label_draws.as_labels(labels, posterior.n_items)).astype(np.intp)
 
 
 def evenly(n: int, size: int) -> NDArray[np.intp]:
@@ -84,9 +85,9 @@ def certainty(posterior: Posterior, labels: NDArray[np.intp]) -> NDArray[np.floa
     By counting how many of the cluster are in the item's block, draw by draw; nothing of size n x n
     is made.
     """
-    flat, weights = _draws.as_draws(posterior.labels), posterior.weights.ravel()
+    flat, weights = label_draws.as_draws(posterior.labels), posterior.weights.ravel()
     n_clusters, result = int(labels.max()) + 1, np.zeros(len(labels))
-    for part, rows, _ in _draws.chunks(flat):
+    for part, rows, _ in label_draws.chunks(flat):
         for row, weight in zip(rows, weights[part], strict=True):
             cell = row.astype(np.intp) * n_clusters + labels
             result += weight * np.bincount(cell)[cell]

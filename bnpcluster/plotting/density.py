@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws, densities
+from bnpcluster import densities
 from bnpcluster._core import arguments
 from bnpcluster._mixture import Mixture
+from bnpcluster.partitions import label_draws
 from bnpcluster.plotting._shared import (
     COLOURS,
     LEGEND,
@@ -165,7 +166,7 @@ class DensityDisplay:
             mean = np.exp(predict(estimator._fitted_for(points), points).log_density)
         else:
             mean = np.exp(estimator.marginal(columns).score_samples(points))
-        draws, weights = _draws.thin(estimator.posterior_.weights.ravel(), n_draws)
+        draws, weights = label_draws.thin(estimator.posterior_.weights.ravel(), n_draws)
         random = _random(estimator, bands, draws, None if columns is None else shown, random_state)
         lower, upper = _bands(random, weights, points, level)
         shape = tuple(len(a) for a in axes[::-1])

@@ -268,7 +268,7 @@ DENSITIES = [
         "test_smc_fit.py::test_runs_that_disagree_are_reported",
     ),
     Mutant(
-        "diagnostics.py",
+        "diagnostics/chains.py",
         "what is not assessable is a dash",
         'else [name, "not assessable"]',
         'else [name, "-"]',

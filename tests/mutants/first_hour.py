@@ -80,7 +80,7 @@ FIRST_HOUR = [
         "test_smc_fit.py::test_evidences_are_averaged_not_their_logarithms",
     ),
     Mutant(
-        "diagnostics.py",
+        "diagnostics/chains.py",
         "some chain is always said to be apart",
         "alone = rhat[c] < RHAT_LIMIT and sorted(rhat)[1] >= RHAT_LIMIT",
         "alone = True",

@@ -390,7 +390,7 @@ SMC_MUTANTS = [
         f"{FIT}test_hyper_parameters_freeze_at_the_first_batch",
     ),
     Mutant(
-        "_smc_diagnostics.py",
+        "diagnostics/runs.py",
         "ancestors of different runs are taken for the same",
         "(origins + n * np.arange(n_runs)[:, None]).ravel()",
         "origins.ravel()",

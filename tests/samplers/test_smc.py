@@ -14,8 +14,8 @@ from sklearn.base import clone
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import DISABLED, kernel
 from bnpcluster._core.state import State, Stopped
-from bnpcluster._draws import canonical
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
+from bnpcluster.partitions.label_draws import canonical
 from bnpcluster.priors import MFM, NGG, PRIORS, DirichletProcess, FiniteDirichlet, PitmanYor
 from bnpcluster.samplers import SAMPLERS, AnnealedSMC, AuxiliarySMC, SplitMerge, UrnSMC
 from bnpcluster.samplers.smc import base

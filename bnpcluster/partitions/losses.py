@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws
+from bnpcluster.partitions import label_draws
 
 
 def relabel(labels: ArrayLike) -> NDArray[np.int64]:
@@ -28,7 +28,7 @@ def relabel(labels: ArrayLike) -> NDArray[np.int64]:
     [1, 0, 0, 2, 1, 0]
     """
     _, first, inverse, sizes = np.unique(
-        _draws.as_labels(labels), return_index=True, return_inverse=True, return_counts=True
+        label_draws.as_labels(labels), return_index=True, return_inverse=True, return_counts=True
     )
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
@@ -90,9 +90,9 @@ def variation_of_information(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def _loss(a: ArrayLike, b: ArrayLike, loss: str) -> float:
-    first = _draws.as_labels(a)
-    second = _draws.as_labels(b, len(first))
-    return float(_draws.distances(first, second[None], loss)[0])
+    first = label_draws.as_labels(a)
+    second = label_draws.as_labels(b, len(first))
+    return float(label_draws.distances(first, second[None], loss)[0])
 
 
 def expected_loss(
@@ -131,7 +131,7 @@ def expected_loss(
     >>> expected_loss([[0, 0, 1], [0, 0, 0]], [0, 0, 0], loss="binder")
     1.0
     """
-    matrix = _draws.as_draws(draws)
-    labels = _draws.as_labels(estimate, matrix.shape[1])
-    losses = _draws.distances(labels, matrix, loss, cost)
-    return float(np.average(losses, weights=_draws.as_weights(weights, len(matrix))))
+    matrix = label_draws.as_draws(draws)
+    labels = label_draws.as_labels(estimate, matrix.shape[1])
+    losses = label_draws.distances(labels, matrix, loss, cost)
+    return float(np.average(losses, weights=label_draws.as_weights(weights, len(matrix))))

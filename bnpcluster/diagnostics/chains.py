@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws
 from bnpcluster._core.jit import kernel
-from bnpcluster._verdict import RHAT_LIMIT, Row, judge
+from bnpcluster.diagnostics.verdict import RHAT_LIMIT, Row, judge
+from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
 
 __all__ = ["Diagnostics", "autocorrelation_time", "diagnose"]
@@ -184,9 +184,9 @@ def _quantities(posterior: Posterior, pairs: ArrayLike | None) -> dict[str, NDAr
     names = [name for name in names if name in posterior.traces]
     names += [name for name in posterior.traces if name not in names]
     found = {name: np.asarray(posterior.traces[name], dtype=float) for name in names}
-    flat = _draws.as_draws(posterior.labels)
+    flat = label_draws.as_draws(posterior.labels)
     shares, sizes = np.empty((len(flat), N_SHARES)), np.zeros(n, dtype=np.int64)
-    for part, labels, _ in _draws.chunks(flat):
+    for part, labels, _ in label_draws.chunks(flat):
         _largest_shares(labels, sizes, shares[part])
     for t in range(min(N_SHARES, n - 1)):
         found[f"share_of_{t + 1}_largest"] = shares[:, t].reshape(shape)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws, _estimate
-from bnpcluster._search import Objective
-from bnpcluster.partitions._losses import relabel
+from bnpcluster.partitions import label_draws, multistart
+from bnpcluster.partitions.losses import relabel
+from bnpcluster.partitions.search import Objective
 
 # The point estimate uses every distinct draw up to this many; more where items are few (so many
 # labels cost little), fewer where items are very many.
@@ -87,17 +87,17 @@ def point_estimate(
         raise ValueError(f"cost must be above 0 and below 2, got {cost}.")
     if max_clusters is not None and max_clusters < 1:
         raise ValueError(f"max_clusters must be at least 1, got {max_clusters}.")
-    matrix = _draws.as_draws(draws)
+    matrix = label_draws.as_draws(draws)
     n = matrix.shape[1]
-    _draws.block_gain(loss, 1)
-    rows, totals = _draws.merge(matrix, _draws.as_weights(weights, len(matrix)))
+    label_draws.block_gain(loss, 1)
+    rows, totals = label_draws.merge(matrix, label_draws.as_weights(weights, len(matrix)))
     objective = Objective(loss, cost, n if max_clusters is None else min(n, max_clusters))
-    if len(rows) == 1 and _draws.count_blocks(matrix[rows])[0] <= objective.max_clusters:
+    if len(rows) == 1 and label_draws.count_blocks(matrix[rows])[0] <= objective.max_clusters:
         return relabel(matrix[rows[0]])
     limit = max(40, min(max(MAX_DRAWS, CHEAP_LABELS // n), MAX_LABELS // n))
-    kept, totals = _draws.thin(totals, limit)
-    distinct, _ = _draws.canonical(matrix[rows[kept]])
-    return relabel(_estimate.find(distinct, totals, objective, _generator(random_state), n_starts))
+    kept, totals = label_draws.thin(totals, limit)
+    distinct, _ = label_draws.canonical(matrix[rows[kept]])
+    return relabel(multistart.find(distinct, totals, objective, _generator(random_state), n_starts))
 
 
 def _generator(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws
+from bnpcluster.partitions import label_draws
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -70,8 +70,8 @@ def coclustering(
     >>> coclustering(draws, threshold=0.6).nnz
     5
     """
-    matrix = _draws.as_draws(draws)
-    mass = _draws.as_weights(weights, len(matrix))
+    matrix = label_draws.as_draws(draws)
+    mass = label_draws.as_weights(weights, len(matrix))
     if pairs is not None:
         if rows is not None or columns is not None or threshold is not None:
             raise ValueError("pairs cannot be combined with rows, columns or a threshold.")
@@ -116,8 +116,8 @@ def coclustering_strips(
     [0 1] [2.5 2.5]
     [2] [2.]
     """
-    matrix = _draws.as_draws(draws)
-    mass = _draws.as_weights(weights, len(matrix))
+    matrix = label_draws.as_draws(draws)
+    mass = label_draws.as_weights(weights, len(matrix))
     if height is not None and height < 1:
         raise ValueError(f"height must be at least 1, got {height}.")
     # Not a generator itself, so that wrong arguments are refused at once.
@@ -136,7 +136,7 @@ def _strips(
 
     n = draws.shape[1]
     left, right = items_of(rows, n), items_of(columns, n)
-    for part, strip in _draws.agreement_strips(draws, weights, left, right, height=height):
+    for part, strip in label_draws.agreement_strips(draws, weights, left, right, height=height):
         if threshold is not None:
             strip[strip < threshold] = 0.0
         yield left[part], strip if threshold is None else csr_array(strip)
@@ -146,10 +146,12 @@ def _square(draws: NDArray, weights: NDArray[np.float64]) -> NDArray[np.float64]
     """The whole matrix."""
     n = draws.shape[1]
     refuse_large(n, n)
-    kept, totals = _draws.merge(draws, weights)
+    kept, totals = label_draws.merge(draws, weights)
     items = np.arange(n)
     out = np.empty((n, n))
-    for part, strip in _draws.agreement_strips(draws[kept], totals, items, items, symmetric=True):
+    for part, strip in label_draws.agreement_strips(
+        draws[kept], totals, items, items, symmetric=True
+    ):
         right = slice(part.start, n)
         out[part, right] = strip[:, right]
         out[right, part] = strip[:, right].T
@@ -166,7 +168,7 @@ def _block(
     left, right = items_of(rows, n), items_of(columns, n)
     refuse_large(len(left), len(right))
     out = np.empty((len(left), len(right)))
-    for part, strip in _draws.agreement_strips(draws, weights, left, right):
+    for part, strip in label_draws.agreement_strips(draws, weights, left, right):
         out[part] = strip
     return out
 
@@ -180,7 +182,7 @@ def _sparse(
 ) -> csr_array:
     from scipy.sparse import csr_array, vstack
 
-    kept, totals = _draws.merge(draws, weights)
+    kept, totals = label_draws.merge(draws, weights)
     n, n_bytes, n_rows = draws.shape[1], 0, 0
     strips = [csr_array((0, len(items_of(columns, n))))]
     for items, dense in _strips(draws[kept], totals, rows, columns, None):
@@ -205,7 +207,7 @@ def _listed(draws: NDArray, weights: NDArray[np.float64], pairs: ArrayLike) -> N
             f"{index.dtype}."
         )
     items = np.arange(draws.shape[1])
-    return _draws.pair_agreements(draws, weights, *items[index.T.astype(np.intp)])
+    return label_draws.pair_agreements(draws, weights, *items[index.T.astype(np.intp)])
 
 
 def items_of(which: ArrayLike | slice | None, n_items: int) -> NDArray[np.intp]:

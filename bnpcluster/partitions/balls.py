@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws
-from bnpcluster.partitions._losses import relabel
+from bnpcluster.partitions import label_draws
+from bnpcluster.partitions.losses import relabel
 
 
 @dataclass(frozen=True)
@@ -90,17 +90,17 @@ def credible_ball(
     """
     if not 0 < level <= 1:
         raise ValueError(f"level must be above 0 and at most 1, got {level}.")
-    matrix = _draws.as_draws(draws)
-    centre = _draws.as_labels(estimate, matrix.shape[1])
-    mass = _draws.as_weights(weights, len(matrix))
+    matrix = label_draws.as_draws(draws)
+    centre = label_draws.as_labels(estimate, matrix.shape[1])
+    mass = label_draws.as_weights(weights, len(matrix))
     mass = mass / mass.sum()
-    distance = _draws.distances(centre, matrix, loss)
+    distance = label_draws.distances(centre, matrix, loss)
     order = np.argsort(distance, kind="stable")
     order = order[mass[order] > 0]
     reached = int(np.searchsorted(np.cumsum(mass[order]), level * (1 - 1e-12)))
     radius = float(distance[order[min(reached, len(order) - 1)]])
     inside = np.flatnonzero((distance <= radius * (1 + 1e-12)) & (mass > 0))
-    sizes = _draws.count_blocks(matrix[inside])
+    sizes = label_draws.count_blocks(matrix[inside])
     low, high = int(sizes.min()), int(sizes.max())
     return CredibleBall(
         radius=radius,
@@ -118,5 +118,5 @@ def _farthest(draws: NDArray, distance: NDArray, among: NDArray) -> NDArray[np.i
     """The distinct draws at the largest distance, relabelled."""
     largest = distance[among].max()
     edge = draws[among[distance[among] >= largest * (1 - 1e-12)]]
-    rows, _ = _draws.merge(edge, np.ones(len(edge)))
+    rows, _ = label_draws.merge(edge, np.ones(len(edge)))
     return np.stack([relabel(edge[r]) for r in rows])

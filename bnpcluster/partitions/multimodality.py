@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
-from bnpcluster import _draws
-from bnpcluster.partitions._estimates import point_estimate
+from bnpcluster.partitions import label_draws
+from bnpcluster.partitions.estimates import point_estimate
 
 # Draws whose distances from one another are computed; fewer, but not below the least number, where
 # items are many, and from some of the items only where they are very many.
@@ -111,15 +111,15 @@ def modes(
         raise ValueError(f"separation must be above 1, got {separation}.")
     if not 0 < min_mass <= 1:
         raise ValueError(f"min_mass must be above 0 and at most 1, got {min_mass}.")
-    matrix = _draws.as_draws(draws)
-    mass = _draws.as_weights(weights, len(matrix))
+    matrix = label_draws.as_draws(draws)
+    mass = label_draws.as_weights(weights, len(matrix))
     n = matrix.shape[1]
-    _draws.block_gain(loss, 1)
+    label_draws.block_gain(loss, 1)
     most = min(MOST_COMPARED, max(FEWEST_COMPARED, isqrt(COMPARED_LABELS // n)))
     sample, count = _sample(mass, most)
     some = matrix[sample, :: -(-n // MOST_ITEMS)]
     least = min_mass * count.sum() * (1 - 1e-12)
-    distance = _draws.all_distances(some, loss)
+    distance = label_draws.all_distances(some, loss)
     groups = _groups(distance, count, separation, least)
     medoids = [some[g[np.argmin(distance[np.ix_(g, g)] @ count[g])]] for g in groups]
     near = np.array([[_one_item_apart(a, b) for a in medoids] for b in medoids])
@@ -130,7 +130,7 @@ def modes(
         point_estimate(matrix[sample[g]], loss, weights=count[g], random_state=random_state)
         for g in groups
     ]
-    nearest = np.argmin([_draws.distances(c, matrix, loss) for c in centres], axis=0)
+    nearest = np.argmin([label_draws.distances(c, matrix, loss) for c in centres], axis=0)
     nearest[mass == 0] = -1
     found = [
         _mode(matrix, mass, np.flatnonzero(nearest == g), loss, random_state)
@@ -222,7 +222,7 @@ def _mode(
 ) -> Mode:
     own = mass[members]
     labels = point_estimate(draws[members], loss, weights=own, random_state=random_state)
-    distance = _draws.distances(labels, draws[members], loss)
+    distance = label_draws.distances(labels, draws[members], loss)
     return Mode(
         labels=labels,
         mass=float(own.sum() / mass.sum()),

@@ -1,11 +1,11 @@
 """Local search for the partition with the least expected loss over weighted draws.
 
 What: from one start, sweeps that move one item at a time until none moves, then attempts to
-dissolve whole clusters. `_estimate` chooses the starts.
+dissolve whole clusters. `multistart` chooses the starts.
 Target: the exact expected loss, (2 - c) sum_a f(m_a) + sum_r w_r [c sum_b f(m_rb) - 2 sum_ab
-f(m_rab)], where f(m) = m g(m), g comes from `_draws.block_gain`, and c is the cost of separating, 1
-if both errors cost the same. m_rab counts the items in cluster a of the candidate and block b of
-draw r.
+f(m_rab)], where f(m) = m g(m), g comes from `label_draws.block_gain`, and c is the cost of
+separating, 1 if both errors cost the same. m_rab counts the items in cluster a of the candidate and
+block b of draw r.
 Paper: Dahl, Johnson and Mueller (2022), Search algorithms and loss functions for Bayesian
 clustering, Journal of Computational and Graphical Statistics 31, 1189-1201.
 
@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster import _draws
 from bnpcluster._core.jit import kernel
+from bnpcluster.partitions import label_draws
 
 CELL_LIMIT = 4 * 10**7  # cells of the tables, 12 bytes each
 SWEEP_LIMIT = 2 * 10**9  # cells read in one sweep over all items
@@ -234,7 +234,7 @@ class Search:
         n_draws, n = draws.shape
         rows = np.empty((n_draws, n), dtype=np.int32)
         n_rows = _number_rows(draws, n_blocks, np.empty(n, dtype=np.int32), rows)
-        value = np.arange(n + 2) * _draws.block_gain(objective.loss, n, n + 1)
+        value = np.arange(n + 2) * label_draws.block_gain(objective.loss, n, n + 1)
         step = np.diff(value)
         self.rng, self.n_items, self.n_blocks = rng, n, n_blocks
         self.most = min(objective.max_clusters, self._fitting(n_rows + 1, n_draws))

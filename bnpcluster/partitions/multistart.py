@@ -1,8 +1,9 @@
 """Where the search for a point estimate starts, and with how many of the draws.
 
-What: climbs of `_search` from several starts; few items are left to `_listed`. With many labels the
-climbs are made with a sample of the draws, and the best of them is finished with all: the tables of
-a sample stay in the cache, and most of a climb is far from where the difference would matter.
+What: climbs of `search` from several starts; few items are left to `exhaustive`. With many labels
+the climbs are made with a sample of the draws, and the best of them is finished with all: the
+tables of a sample stay in the cache, and most of a climb is far from where the difference would
+matter.
 Paper: Dahl, Johnson and Mueller (2022), Search algorithms and loss functions for Bayesian
 clustering, Journal of Computational and Graphical Statistics 31, 1189-1201.
 
@@ -21,8 +22,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster import _draws, _listed
-from bnpcluster._search import FEW_DRAWS, LEAST_DRAWS, WORK_LIMIT, Objective, Search, TooWide
+from bnpcluster.partitions import exhaustive, label_draws
+from bnpcluster.partitions.search import (
+    FEW_DRAWS,
+    LEAST_DRAWS,
+    WORK_LIMIT,
+    Objective,
+    Search,
+    TooWide,
+)
 
 LITTLE_WORK = 3 * 10**6  # below that, agreement does not stop the search
 AGREEING_STARTS = 4
@@ -42,11 +50,11 @@ def find(
 ) -> NDArray[np.int32]:
     """Labels of the best partition found for weighted draws with canonical labels."""
     n = draws.shape[1]
-    if n <= _listed.FEW_ITEMS:
-        return _listed.least(draws, weights, objective)
+    if n <= exhaustive.FEW_ITEMS:
+        return exhaustive.least(draws, weights, objective)
     central = _central_draws(draws, weights, objective)
 
-    sample, times = _draws.thin(weights, max(FEW_DRAWS, ROUGH_LABELS // n))
+    sample, times = label_draws.thin(weights, max(FEW_DRAWS, ROUGH_LABELS // n))
     if 2 * len(sample) > len(draws):
         return _within_room(draws, weights, objective, rng, _climbs, central, n_starts)
     some, apart = draws[sample], np.arange(n, dtype=np.int32)
@@ -70,7 +78,7 @@ def _within_room(
             return run(Search(draws, n_blocks, weights, objective, rng), *arguments)
         except TooWide:
             fewest = FEW_DRAWS if len(draws) > FEW_DRAWS else LEAST_DRAWS
-            rows, weights = _draws.thin(weights, max(len(draws) // 2, fewest))
+            rows, weights = label_draws.thin(weights, max(len(draws) // 2, fewest))
             draws = draws[rows]
 
 
@@ -80,8 +88,8 @@ def _expected_loss(
     weights: NDArray[np.float64],
     objective: Objective,
 ) -> float:
-    gain = _draws.block_gain(objective.loss, len(labels))
-    losses = _draws.distances_canonical(labels, draws, gain, objective.cost)
+    gain = label_draws.block_gain(objective.loss, len(labels))
+    losses = label_draws.distances_canonical(labels, draws, gain, objective.cost)
     return float(np.average(losses, weights=weights))
 
 
@@ -90,7 +98,7 @@ def _central_draws(
 ) -> NDArray[np.int32]:
     """The few draws nearest to all others, judged on an evenly spaced subset of the draws."""
     limit = max(10, isqrt(JUDGED_LABELS // draws.shape[1]))
-    subset, times = _draws.thin(weights, min(100, limit))
+    subset, times = label_draws.thin(weights, min(100, limit))
     rows = draws[subset]
     expected = [_expected_loss(row, rows, times, objective) for row in rows]
     return rows[np.argsort(expected, kind="stable")[:N_CENTRAL_DRAWS]]

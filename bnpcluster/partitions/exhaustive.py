@@ -1,6 +1,6 @@
 """Few items: all their partitions, and the one with the least expected loss.
 
-Target: the exact expected loss of `_search`, which is a sum over the clusters of the candidate, up
+Target: the exact expected loss of `search`, which is a sum over the clusters of the candidate, up
 to a constant. So it is computed once for each set of items (bit i of a number stands for item i),
 and that of every partition is the sum over its blocks.
 """
@@ -12,8 +12,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster import _draws
-from bnpcluster._search import Objective
+from bnpcluster.partitions import label_draws
+from bnpcluster.partitions.search import Objective
 
 FEW_ITEMS = 10  # they have 115,975 partitions; one item more, and a search takes less time
 ROUNDING = 1e-12  # of an expected loss, as a share of what all items in one cluster gain
@@ -46,7 +46,7 @@ def least(
     added = _added_loss(draws, weights, objective)
     allowed = partitions.max(axis=1) < objective.max_clusters
     losses = np.where(allowed, added[blocks].sum(axis=1), np.inf)
-    rounding = ROUNDING * n * _draws.block_gain(objective.loss, n)[-1]
+    rounding = ROUNDING * n * label_draws.block_gain(objective.loss, n)[-1]
     return partitions[np.argmax(losses <= losses.min() + rounding)].astype(np.int32)
 
 
@@ -74,7 +74,7 @@ def _added_loss(
     n, blocks = draws.shape[1], _blocks(draws)
     sets = np.arange(2**n)
     sizes = ((sets[:, None] >> np.arange(n)) & 1).sum(axis=1)
-    f = (sizes * _draws.block_gain(objective.loss, n)[sizes]).astype(float)
+    f = (sizes * label_draws.block_gain(objective.loss, n)[sizes]).astype(float)
     shares = np.broadcast_to((weights / weights.sum())[:, None], blocks.shape)
     share = np.bincount(blocks.ravel(), shares.ravel(), minlength=len(sets))
     result = (2.0 - objective.cost) * f

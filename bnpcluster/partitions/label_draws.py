@@ -1,7 +1,7 @@
 """Draws of partitions as plain arrays: canonical labels, merging, thinning, losses, co-clustering.
 
 Target: exact sums over draws of pairwise quantities, in memory that never grows with n^2.
-`partitions` holds the public functions, `_search` the search for a point estimate.
+`partitions` holds the public functions, `search` the search for a point estimate.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster import _draws
+from bnpcluster.partitions import label_draws
 
 
 def item_uncertainty(
@@ -49,7 +49,7 @@ def item_uncertainty(
     >>> item_uncertainty(draws, [0, 0, 0, 1], "binder").tolist()
     [0.25, 0.25, 0.75, 0.25]
     """
-    matrix = _draws.as_draws(draws)
-    labels = _draws.as_labels(estimate, matrix.shape[1])
-    mass = _draws.as_weights(weights, len(matrix))
-    return _draws.item_terms(labels, matrix, mass / mass.sum(), loss)
+    matrix = label_draws.as_draws(draws)
+    labels = label_draws.as_labels(estimate, matrix.shape[1])
+    mass = label_draws.as_weights(weights, len(matrix))
+    return label_draws.item_terms(labels, matrix, mass / mass.sum(), loss)

@@ -1,0 +1,5 @@
+"""Can the draws be trusted? R-hat, effective sample sizes, autocorrelation times, one verdict."""
+
+from bnpcluster.diagnostics.chains import Diagnostics, autocorrelation_time, diagnose
+
+__all__ = ["Diagnostics", "autocorrelation_time", "diagnose"]
