@@ -15,7 +15,7 @@ from bnpcluster import samplers
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import log_predictive_all
 from bnpcluster._core.state import State
-from bnpcluster.chains import BOUNDARY
+from bnpcluster._fitting.rounds import BOUNDARY
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import SAMS, Gibbs, JainNeal, SplitMerge
 

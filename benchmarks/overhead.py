@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from bnpcluster.chains import Chain, Schedule, Stop, advance
+from bnpcluster._fitting.rounds import Chain, Schedule, Stop, advance
 from bnpcluster.likelihoods import NormalInverseWishart
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs

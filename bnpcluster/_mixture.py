@@ -9,8 +9,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from bnpcluster import _smc_fit, densities
+from bnpcluster import densities
 from bnpcluster._core import arguments
+from bnpcluster._fitting import smc_runs
 from bnpcluster._frames import Encoding, check_dates, is_frame, with_values
 from bnpcluster._impute import impute
 from bnpcluster._sampling import Sampled
@@ -73,7 +74,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         components = self._components()
         with arguments.with_columns(self._names()):
             if isinstance(components[2], ParticleSampler):
-                return _smc_fit.fit(self, X, *components)
+                return smc_runs.fit(self, X, *components)
             return self._fit(X)
 
     @available_if(_takes_rows)
@@ -94,7 +95,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         """
         if not getattr(self, "_runs", None):
             return self.fit(X)
-        return _smc_fit.extend(self, self._checked(X, reset=False))
+        return smc_runs.extend(self, self._checked(X, reset=False))
 
     def _checked(self, X: Any, reset: bool) -> np.ndarray:
         likelihood = self._law() if reset else self._likelihood

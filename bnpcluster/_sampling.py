@@ -12,15 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 import bnpcluster
-from bnpcluster import _smc_fit
-from bnpcluster._checkpoint import Checkpoint, frozen, thawed
 from bnpcluster._core import arguments
 from bnpcluster._core.jit import digest_of_package
-from bnpcluster._progress import follow
-from bnpcluster._report import Report
-from bnpcluster._starts import STARTS, starts
-from bnpcluster._stop import Stop, interruptible
-from bnpcluster.chains import (
+from bnpcluster._fitting import smc_runs
+from bnpcluster._fitting.checkpoint import Checkpoint, frozen, thawed
+from bnpcluster._fitting.initial_labels import STARTS, starts
+from bnpcluster._fitting.progress import follow
+from bnpcluster._fitting.rounds import (
     BOUNDARY,
     Chain,
     Schedule,
@@ -28,6 +26,8 @@ from bnpcluster.chains import (
     stats,
     warm_up_kernels,
 )
+from bnpcluster._fitting.stop import Stop, interruptible
+from bnpcluster._report import Report
 from bnpcluster.diagnostics import Diagnostics, diagnose
 from bnpcluster.diagnostics.runs import RunDiagnostics
 from bnpcluster.likelihoods import Likelihood
@@ -239,7 +239,7 @@ class Sampled(ClusterMixin, BaseEstimator):
             self._prepare_prediction()
             self._last = [frozen(chain) for chain in chains]
             self._runs: list = []
-            for name in _smc_fit.EVIDENCE:
+            for name in smc_runs.EVIDENCE:
                 self.__dict__.pop(name, None)
             self.n_iter_ = max(chain.iteration for chain in chains)
             self.sampler_stats_ = stats(chains)

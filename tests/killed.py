@@ -16,8 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bnpcluster import DPMixture, PitmanYorMixture, _checkpoint
+from bnpcluster import DPMixture, PitmanYorMixture
 from bnpcluster._core.jit import DISABLED
+from bnpcluster._fitting import checkpoint
 from bnpcluster.samplers import ARM
 from tests.conftest import three_blobs
 
@@ -127,8 +128,8 @@ def main(name):
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder:
         fit = Killed(name, folder)
-        _checkpoint.EVERY = 0.0  # save after every round
-        _checkpoint.Checkpoint.replace = told(fit.shared, _checkpoint.Checkpoint.replace)
+        checkpoint.EVERY = 0.0  # save after every round
+        checkpoint.Checkpoint.replace = told(fit.shared, checkpoint.Checkpoint.replace)
         print(json.dumps(fit.all()))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from bnpcluster import DPMixture, PitmanYorMixture, _sampling, cli
 from bnpcluster._advice import as_options
-from bnpcluster._progress import Progress
+from bnpcluster._fitting.progress import Progress
 from bnpcluster._results import FILES, membership
 from bnpcluster._tables import chosen_rows, likelihoods, read_table
 from bnpcluster.likelihoods import PyClone

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from bnpcluster import DPMixture, _parcel
-from bnpcluster._parcel import Parcel
-from bnpcluster._stop import Stop
+from bnpcluster import DPMixture
+from bnpcluster._fitting import workers
+from bnpcluster._fitting.stop import Stop
+from bnpcluster._fitting.workers import Parcel
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.samplers import ARM
 
@@ -72,7 +73,7 @@ def pickled(monkeypatch):
         return reduce(self)
 
     counting = SimpleNamespace(**{**vars(pickle), "dumps": counted})
-    monkeypatch.setattr(_parcel, "pickle", counting)
+    monkeypatch.setattr(workers, "pickle", counting)
     monkeypatch.setattr(Parcel, "__reduce__", told)
     yield counts
     assert Packed.times == 1
@@ -109,10 +110,10 @@ def test_other_samplers_on_a_cluster(client, pickled, parameters):
 
 def test_workers_without_the_data_get_them_and_change_no_bit(client, monkeypatch):
     alone, rounds, lost = DPMixture(**SEVERAL_ROUNDS).fit(X), [], []
-    from bnpcluster._progress import Progress
+    from bnpcluster._fitting.progress import Progress
 
     def forget():  # the worker's own shelf, not a copy of this one's
-        from bnpcluster._parcel import SHELF
+        from bnpcluster._fitting.workers import SHELF
 
         n_contents = len(SHELF)
         SHELF.clear()
@@ -135,7 +136,7 @@ def test_a_worker_that_is_killed_changes_no_bit(client, monkeypatch, delay):
     """Its chains are done again by others; the one that comes in its place has no data."""
     several = {**SEVERAL_ROUNDS, "n_draws": 600}
     alone, rounds, killed = DPMixture(**several).fit(X), [], []
-    from bnpcluster._progress import Progress
+    from bnpcluster._fitting.progress import Progress
 
     def kill(pid):
         time.sleep(delay)
@@ -176,7 +177,7 @@ def kinds_of_arrays(parcel):
 
 def test_a_parcel_is_opened_where_its_content_has_arrived(monkeypatch):
     shelf = {}
-    monkeypatch.setattr(_parcel, "SHELF", shelf)
+    monkeypatch.setattr(workers, "SHELF", shelf)
     parcel = Parcel([1.0, 2.0])
     assert sys.getsizeof(parcel) > sys.getsizeof(pickle.dumps([1.0, 2.0]))
     full = pickle.dumps(parcel)
@@ -212,7 +213,7 @@ INTERRUPTED = """
 import sys, threading, warnings
 import joblib, numpy as np
 from bnpcluster import DPMixture
-from bnpcluster._progress import Progress
+from bnpcluster._fitting.progress import Progress
 
 warnings.simplefilter("ignore")
 X = np.random.default_rng(0).normal(size=(200, 2))

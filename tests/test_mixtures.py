@@ -24,7 +24,7 @@ from bnpcluster import (
 )
 from bnpcluster._core.jit import DISABLED, KERNELS
 from bnpcluster._core.state import State
-from bnpcluster.chains import BOUNDARY, Chain, Schedule, Stop, _ends, run
+from bnpcluster._fitting.rounds import BOUNDARY, Chain, Schedule, Stop, _ends, run
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge
@@ -282,7 +282,7 @@ def test_init_by_labels(blobs):
 
 
 def test_auto_starts_differ_between_chains(blobs):
-    from bnpcluster._starts import starts
+    from bnpcluster._fitting.initial_labels import starts
 
     rngs = [np.random.default_rng(c) for c in range(4)]
     rows = starts("auto", blobs[0], NormalInverseGamma(), DirichletProcess(1.0), rngs)
@@ -363,8 +363,8 @@ def test_checkpoint_resumes_bit_for_bit(blobs, tmp_path, monkeypatch):
     parameters = {"n_draws": 150, "n_warmup": 50, "random_state": 0, "thin": 2}
     whole = DPMixture(**parameters).fit(X)
     # A fit that dies after its second save, then one that finds what was saved.
-    monkeypatch.setattr("bnpcluster._checkpoint.EVERY", 0.0)
-    from bnpcluster._checkpoint import Checkpoint
+    monkeypatch.setattr("bnpcluster._fitting.checkpoint.EVERY", 0.0)
+    from bnpcluster._fitting.checkpoint import Checkpoint
 
     save, saved = Checkpoint.save, []
 
@@ -392,7 +392,7 @@ def test_checkpoint_resumes_bit_for_bit(blobs, tmp_path, monkeypatch):
 def test_a_stopped_fit_resumes_bit_for_bit(tmp_path, monkeypatch, calls):
     """Stopped between any two kernel calls, in the middle of a sweep, too."""
     from bnpcluster._core.state import State
-    from bnpcluster.chains import Stop
+    from bnpcluster._fitting.rounds import Stop
 
     X = np.random.default_rng(0).normal(size=(300, 2))
     parameters = {"n_draws": 60, "n_warmup": 30, "n_chains": 2, "random_state": 0}

@@ -10,9 +10,10 @@ import joblib
 import numpy as np
 import pytest
 
-from bnpcluster import DPMixture, _progress, _sampling
-from bnpcluster._progress import Bar, Lines, Progress, between, described, follow
-from bnpcluster.chains import Chain, Schedule
+from bnpcluster import DPMixture, _sampling
+from bnpcluster._fitting import progress
+from bnpcluster._fitting.progress import Bar, Lines, Progress, between, described, follow
+from bnpcluster._fitting.rounds import Chain, Schedule
 from bnpcluster.priors import DirichletProcess
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -92,10 +93,10 @@ def test_the_bar_of_a_fit_that_was_stopped_stays_where_it_was(blobs, monkeypatch
 @pytest.mark.parametrize("columns", [0, 90])
 def test_a_terminal_without_a_width_gets_lines(columns, monkeypatch):
     stream = terminal(monkeypatch)
-    assert _progress.draws_bars()
+    assert progress.draws_bars()
     monkeypatch.setattr(stream, "fileno", lambda: 7, raising=False)
     monkeypatch.setattr(os, "get_terminal_size", lambda number: os.terminal_size((columns, 24)))
-    assert _progress.draws_bars() == (columns > 0)
+    assert progress.draws_bars() == (columns > 0)
 
 
 def test_progress_changes_no_draw(blobs, monkeypatch, capsys):
@@ -130,11 +131,11 @@ def test_a_notebook_shows_a_bar(monkeypatch):
     class IPython:
         get_ipython = Shell
 
-    assert not _progress.draws_bars()
+    assert not progress.draws_bars()
     monkeypatch.setitem(sys.modules, "IPython", IPython)
-    assert _progress.draws_bars()
+    assert progress.draws_bars()
     monkeypatch.setattr(Shell, "config", {})
-    assert not _progress.draws_bars()
+    assert not progress.draws_bars()
 
 
 def test_lines_are_few(capsys):
@@ -150,7 +151,7 @@ def test_lines_are_few(capsys):
 
 def test_time_left_is_by_the_pace_since_the_start(monkeypatch, capsys):
     clock = iter([10.0, 20.0])
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
     lines = Lines(chains_at(100, 100), Schedule(400, 100, 1))
     lines.show(chains_at(200, 200))
     assert "400/1000 iterations, 20 it/s, K 2..5, log p -20..-19, 30 s left" in (

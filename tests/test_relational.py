@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
 from bnpcluster import DPMixture, InfiniteRelationalModel
-from bnpcluster._checkpoint import Checkpoint
-from bnpcluster._starts import starts
+from bnpcluster._fitting.checkpoint import Checkpoint
+from bnpcluster._fitting.initial_labels import starts
 from bnpcluster.likelihoods import Relational
 from bnpcluster.plotting import AdjacencyDisplay
 from bnpcluster.priors import DirichletProcess

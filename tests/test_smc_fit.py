@@ -12,10 +12,10 @@ from bnpcluster import (
     MFMMixture,
     NGGMixture,
     PitmanYorMixture,
-    _smc_fit,
     bayes_factor,
 )
-from bnpcluster._smc_fit import _posterior, combined
+from bnpcluster._fitting import smc_runs
+from bnpcluster._fitting.smc_runs import _posterior, combined
 from bnpcluster.diagnostics.runs import diagnose_runs
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess, PitmanYor
@@ -239,7 +239,7 @@ def test_bayes_factors_need_evidences_of_the_same_rows(blobs):
 def test_ctrl_c_keeps_the_runs_that_are_done(done, monkeypatch):
     stops = []
 
-    class Recorded(_smc_fit.Stop):
+    class Recorded(smc_runs.Stop):
         def __init__(self, seconds=None):
             super().__init__(seconds)
             stops.append(self)
@@ -252,7 +252,7 @@ def test_ctrl_c_keeps_the_runs_that_are_done(done, monkeypatch):
             stops[-1].requested.set()
             return run
 
-    monkeypatch.setattr(_smc_fit, "Stop", Recorded)
+    monkeypatch.setattr(smc_runs, "Stop", Recorded)
     if done == 0:
         with pytest.raises(KeyboardInterrupt):
             fitted(sampler=Interrupted(), n_jobs=1)

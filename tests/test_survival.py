@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from bnpcluster import DPMixture
-from bnpcluster import chains as chains_module
-from bnpcluster._checkpoint import EVERY, Checkpoint, frozen
-from bnpcluster._stop import Stop
-from bnpcluster.chains import Chain, Schedule, run
+from bnpcluster._fitting import rounds as chains_module
+from bnpcluster._fitting.checkpoint import EVERY, Checkpoint, frozen
+from bnpcluster._fitting.rounds import Chain, Schedule, run
+from bnpcluster._fitting.stop import Stop
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs
@@ -224,7 +224,7 @@ def test_a_full_disk_loses_nothing_wherever_it_ends(saved):
 
 def when_saved(monkeypatch, times, then):
     """Save after every round; from the given save on, run each of them inside `then()`."""
-    monkeypatch.setattr("bnpcluster._checkpoint.EVERY", 0.0)
+    monkeypatch.setattr("bnpcluster._fitting.checkpoint.EVERY", 0.0)
     replace, calls = Checkpoint.replace, []
 
     def replaced(self, chains):
@@ -386,7 +386,7 @@ def test_workers_killed_by_an_interrupt_cost_their_round(monkeypatch):
 
 
 def test_workers_that_do_not_come_back_are_given_up(monkeypatch, interrupts):
-    monkeypatch.setattr("bnpcluster._stop.PATIENCE", 0.2)
+    monkeypatch.setattr("bnpcluster._fitting.stop.PATIENCE", 0.2)
 
     def hangs():
         os.kill(os.getpid(), signal.SIGINT)

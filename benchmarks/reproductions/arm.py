@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse
 
 from benchmarks.reproductions.jain_neal import COMPONENTS, sizes, table
-from bnpcluster.chains import Chain, Schedule, Stop, run
+from bnpcluster._fitting.rounds import Chain, Schedule, Stop, run
 from bnpcluster.diagnostics import autocorrelation_time
 from bnpcluster.likelihoods import Bernoulli, Relational
 from bnpcluster.partitions import relabel

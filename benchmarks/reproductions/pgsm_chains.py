@@ -12,7 +12,7 @@ from sklearn.metrics import v_measure_score
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import log_predictive_all
 from bnpcluster._core.state import State
-from bnpcluster.chains import BOUNDARY
+from bnpcluster._fitting.rounds import BOUNDARY
 from bnpcluster.likelihoods import Bernoulli, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 

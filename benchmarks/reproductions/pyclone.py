@@ -19,7 +19,7 @@ from benchmarks.reproductions.pgsm import pgsm
 from benchmarks.reproductions.pgsm_chains import Data, Trace, part, trace
 from benchmarks.reproductions.pgsm_report import curves, last, span
 from bnpcluster._core.state import State
-from bnpcluster.chains import BOUNDARY
+from bnpcluster._fitting.rounds import BOUNDARY
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import PGSM, SAMS, Gibbs, SplitMerge

@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import kstest, t
 
 from bnpcluster import DPMixture
-from bnpcluster._checkpoint import frozen, thawed
 from bnpcluster._core import operations as ops
 from bnpcluster._core.state import State
-from bnpcluster.chains import Chain, Schedule, Stop, advance
+from bnpcluster._fitting.checkpoint import frozen, thawed
+from bnpcluster._fitting.rounds import Chain, Schedule, Stop, advance
 from bnpcluster.likelihoods import Columns, NormalInverseWishart
 from bnpcluster.posterior import Posterior
 from bnpcluster.prediction import Fitted, predict, urn_weights

@@ -261,7 +261,7 @@ DENSITIES = [
         PARTICLES,
     ),
     Mutant(
-        "_smc_fit.py",
+        "_fitting/smc_runs.py",
         "runs that disagree hear of no sampler",
         "posterior.weights, origins, model._sampler.remedy",
         "posterior.weights, origins",

@@ -73,7 +73,7 @@ FIRST_HOUR = [
         f"{FITS}test_report_notes_an_estimate_that_no_draw_resembles",
     ),
     Mutant(
-        "_smc_fit.py",
+        "_fitting/smc_runs.py",
         "a run that cannot tell its error has none",
         "math.sqrt(variance) if variance > 0 else math.nan",
         "math.sqrt(max(variance, 0.0))",
@@ -87,14 +87,14 @@ FIRST_HOUR = [
         "test_diagnostics.py::test_the_verdict_names_a_chain_that_is_apart_from_all_others",
     ),
     Mutant(
-        "_checkpoint.py",
+        "_fitting/checkpoint.py",
         "parts of a checkpoint need not fit one another",
         "                    check_sound(chains, n_items, n_chains)\n",
         "                    pass\n",
         "test_survival.py::test_a_checkpoint_whose_parts_do_not_fit_is_refused",
     ),
     Mutant(
-        "_checkpoint.py",
+        "_fitting/checkpoint.py",
         "some chains of a checkpoint are enough",
         "len(chains) != n_chains",
         "len(chains) > n_chains",

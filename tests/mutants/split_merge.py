@@ -302,14 +302,14 @@ SPLIT_MERGE = [
         HOW_MANY,
     ),
     Mutant(
-        "_checkpoint.py",
+        "_fitting/checkpoint.py",
         "a checkpoint lacks the tuning",
         '        tuning=meta["tuning"],\n',
         "",
         f"{PAIRS}test_tuning_survives_an_interruption",
     ),
     Mutant(
-        "chains.py",
+        "_fitting/rounds.py",
         "a chain forgets its tuning between rounds",
         "    state.tuning = chain.tuning\n",
         "",

@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import chisquare
 
 from bnpcluster import DPMixture
-from bnpcluster._checkpoint import Checkpoint, frozen, thawed
 from bnpcluster._core.jit import DISABLED
 from bnpcluster._core.state import State
-from bnpcluster.chains import LONGEST_HISTORY, MEETING, Chain, spacing
+from bnpcluster._fitting.checkpoint import Checkpoint, frozen, thawed
+from bnpcluster._fitting.rounds import LONGEST_HISTORY, MEETING, Chain, spacing
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from bnpcluster.samplers import ARM, JainNeal
@@ -164,7 +164,7 @@ def test_n_jobs_changes_no_bit(sampler):
 @pytest.mark.parametrize("after", [30, 380])
 def test_a_stopped_fit_resumes_bit_for_bit(sampler, after, tmp_path, monkeypatch):
     """Stopped in a first round, and when one chain alone has come to a boundary."""
-    from bnpcluster.chains import Stop
+    from bnpcluster._fitting.rounds import Stop
 
     whole = fit(sampler, n_draws=90)
     asked = iter(range(10**9))
@@ -247,7 +247,7 @@ class Gone(Exception):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_fit_that_dies_resumes_with_its_archive(tmp_path, monkeypatch):
-    monkeypatch.setattr("bnpcluster._checkpoint.EVERY", 0.0)
+    monkeypatch.setattr("bnpcluster._fitting.checkpoint.EVERY", 0.0)
     whole, save = fit(ARM(archive="adaptive")), Checkpoint.save
 
     def dies(self, chains, force=False):

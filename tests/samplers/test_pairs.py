@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import chisquare
 
 from bnpcluster import DPMixture
-from bnpcluster._checkpoint import Checkpoint, thawed
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import DISABLED
 from bnpcluster._core.state import State
+from bnpcluster._fitting.checkpoint import Checkpoint, thawed
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import PGSM, SAMS, JainNeal, SplitMerge
@@ -379,7 +379,7 @@ def test_the_number_of_moves_depends_on_the_seed_alone_and_is_frozen_after_warm_
 def test_tuning_survives_an_interruption(tmp_path, monkeypatch):
     sampler, schedule = SplitMerge(), {"n_draws": 40, "n_warmup": 140}
     whole = fit(sampler, **schedule)
-    monkeypatch.setattr("bnpcluster._checkpoint.EVERY", 0.0)
+    monkeypatch.setattr("bnpcluster._fitting.checkpoint.EVERY", 0.0)
     save = Checkpoint.save
 
     def dies(self, chains, force=False):

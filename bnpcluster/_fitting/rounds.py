@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from bnpcluster._core.state import State, Stopped
-from bnpcluster._parcel import Parcel
-from bnpcluster._stop import Stop, interruptible
+from bnpcluster._fitting.stop import Stop, interruptible
+from bnpcluster._fitting.workers import Parcel
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import Sampler
 from bnpcluster.samplers.archive import Archive

@@ -17,7 +17,7 @@ from uuid import uuid4
 import joblib
 import numpy as np
 
-from bnpcluster.chains import Chain, Place
+from bnpcluster._fitting.rounds import Chain, Place
 from bnpcluster.priors import Prior
 
 FORMAT = 1

@@ -11,7 +11,7 @@ import time
 import warnings
 from typing import Any
 
-from bnpcluster.chains import Chain, Schedule
+from bnpcluster._fitting.rounds import Chain, Schedule
 
 LINES = 20  # how many a fit prints where there is no bar
 FORMAT = "{desc} |{bar}| {n_fmt}/{total_fmt}, {rate_noinv_fmt}{postfix}, {remaining} left"

@@ -15,8 +15,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from bnpcluster._core import arguments
 from bnpcluster._core.operations import latent
 from bnpcluster._core.state import Stopped
-from bnpcluster._parcel import Parcel
-from bnpcluster._stop import Stop, interruptible
+from bnpcluster._fitting.stop import Stop, interruptible
+from bnpcluster._fitting.workers import Parcel
 from bnpcluster.diagnostics.runs import diagnose_runs
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import Posterior

@@ -1,0 +1,1 @@
+"""How a fit runs: chains, rounds, workers, checkpoints, progress."""
