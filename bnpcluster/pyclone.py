@@ -11,9 +11,9 @@ from bnpcluster._core.jit import kernel
 from bnpcluster._core.partition import new_partition
 from bnpcluster._core.state import grown_bound
 from bnpcluster._mixture import Mixture
+from bnpcluster._predict.predictive import fill, share_out
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.likelihoods.pyclone.tables import places, warn_of_purity, wide
-from bnpcluster.prediction import fill, share_out
 
 __all__ = ["mutations", "prevalences"]
 

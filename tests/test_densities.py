@@ -6,10 +6,10 @@ import pytest
 from scipy.stats import chi2, kstest, spearmanr
 
 from bnpcluster import DPMixture, densities
+from bnpcluster._predict.predictive import Fitted, predict, sample, urn_weights
 from bnpcluster.densities import conditional, marginal
 from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.posterior import Posterior
-from bnpcluster.prediction import Fitted, predict, sample, urn_weights
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from tests.test_prediction import exactly_fitted
 

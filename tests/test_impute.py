@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from bnpcluster import DPMixture, FiniteDirichletMixture
-from bnpcluster._impute import impute
+from bnpcluster._predict.imputation import impute
 from bnpcluster.likelihoods import (
     Bernoulli,
     Categorical,

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma
-from bnpcluster.posterior import Posterior
-from bnpcluster.prediction import (
+from bnpcluster._predict.predictive import (
     Fitted,
     _slices,
     draw_log_densities,
@@ -13,6 +11,8 @@ from bnpcluster.prediction import (
     sample,
     urn_weights,
 )
+from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma
+from bnpcluster.posterior import Posterior
 from bnpcluster.priors import PRIORS, DirichletProcess
 from bnpcluster.testing import enumerated
 
@@ -104,7 +104,7 @@ def test_rows_are_predicted_one_by_one_and_in_chunks(monkeypatch):
     X = np.random.default_rng(0).normal(size=(12, 2))
     fitted, _ = exactly_fitted(LIKELIHOODS["niw"](), DirichletProcess(1.0), X, 5)
     whole = predict(fitted, X)
-    monkeypatch.setattr("bnpcluster.prediction.CHUNK", 5)
+    monkeypatch.setattr("bnpcluster._predict.predictive.CHUNK", 5)
     for one, other in zip(predict(fitted, X), whole, strict=True):
         np.testing.assert_array_equal(one, other)
 

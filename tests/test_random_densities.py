@@ -7,10 +7,10 @@ from scipy.stats import binom, norm
 from bnpcluster import densities
 from bnpcluster._core.operations import add, clear
 from bnpcluster._core.state import grown_bound
+from bnpcluster._predict.predictive import Fitted, draw_log_densities, urn_weights
 from bnpcluster.densities import random_log_densities
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.posterior import Posterior
-from bnpcluster.prediction import Fitted, draw_log_densities, urn_weights
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from tests.test_densities import CASES, GAUSSIAN, exact, new_rows
 from tests.test_prediction import PRIOR_EXAMPLES

@@ -17,10 +17,10 @@ from bnpcluster._core.operations import latent
 from bnpcluster._core.state import Stopped
 from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster._fitting.workers import Parcel
+from bnpcluster._predict.predictive import urn_weights
 from bnpcluster.diagnostics.runs import diagnose_runs
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import Posterior
-from bnpcluster.prediction import urn_weights
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import ParticleSampler, Run
 from bnpcluster.samplers.base import check_operations

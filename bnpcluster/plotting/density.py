@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnpcluster import densities
 from bnpcluster._core import arguments
 from bnpcluster._mixture import Mixture
+from bnpcluster._predict.predictive import draw_log_densities, predict
 from bnpcluster.partitions import label_draws
 from bnpcluster.plotting._shared import (
     COLOURS,
@@ -21,7 +22,6 @@ from bnpcluster.plotting._shared import (
     evenly,
     weighted_quantile,
 )
-from bnpcluster.prediction import draw_log_densities, predict
 
 Random = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 MARGIN = 0.2  # of the range of the data, on both sides of it

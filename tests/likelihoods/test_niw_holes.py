@@ -9,9 +9,9 @@ from bnpcluster._core import operations as ops
 from bnpcluster._core.state import State
 from bnpcluster._fitting.checkpoint import frozen, thawed
 from bnpcluster._fitting.rounds import Chain, Schedule, Stop, advance
+from bnpcluster._predict.predictive import Fitted, predict, urn_weights
 from bnpcluster.likelihoods import Columns, NormalInverseWishart
 from bnpcluster.posterior import Posterior
-from bnpcluster.prediction import Fitted, predict, urn_weights
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge
 from bnpcluster.testing import check_likelihood, chi_square, log_eppf

@@ -10,12 +10,12 @@ from scipy.stats import kstest, t
 from bnpcluster import DPMixture
 from bnpcluster._core import operations as ops
 from bnpcluster._core.state import State
-from bnpcluster._impute import impute
+from bnpcluster._predict.imputation import impute
+from bnpcluster._predict.predictive import Fitted, imputed, predict, urn_weights
 from bnpcluster.likelihoods import Columns, NormalInverseWishart
 from bnpcluster.likelihoods.gaussian.niw_imputed import HoledNIW
 from bnpcluster.likelihoods.gaussian.niw_nested import NestedNIW, nesting
 from bnpcluster.posterior import Posterior
-from bnpcluster.prediction import Fitted, imputed, predict, urn_weights
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge, UrnSMC
 from bnpcluster.testing import (

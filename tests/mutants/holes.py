@@ -188,21 +188,21 @@ MISSING = [
         SAVED,
     ),
     Mutant(
-        "prediction.py",
+        "_predict/predictive.py",
         "all draws are predicted with one draw's missing entries",
         "        set_latent(bound, fitted.latent[draw])\n",
         "        set_latent(bound, fitted.latent[0])\n",
         DRAWS,
     ),
     Mutant(
-        "prediction.py",
+        "_predict/predictive.py",
         "slots keep what they held under the last draw's entries",
         "        partition.labels[:] = -1\n",
         "",
         DRAWS,
     ),
     Mutant(
-        "_impute.py",
+        "_predict/imputation.py",
         "new rows: all draws count alike",
         "share = weights[r] * np.exp(share - higher[:, None])",
         "share = weights[r] * np.exp(share - higher[:, None])\n"
@@ -210,14 +210,14 @@ MISSING = [
         f"{IMPUTE}test_new_rows_against_enumeration",
     ),
     Mutant(
-        "_impute.py",
+        "_predict/imputation.py",
         "rows of the fit are taken for new ones",
         "items = None if members is None else members[holed]",
         "items = None",
         f"{IMPUTE}test_rows_of_the_fit_against_enumeration",
     ),
     Mutant(
-        "_impute.py",
+        "_predict/imputation.py",
         "rows are looked up by their place among those with holes",
         "members[holed]",
         "members[: len(holed)]",

@@ -203,14 +203,14 @@ NESTED_HOLES = [
         JOINT,
     ),
     Mutant(
-        "prediction.py",
+        "_predict/predictive.py",
         "the same question has other answers",
         "rng = np.random.default_rng(0)\n    bound, partition",
         "rng = np.random.default_rng()\n    bound, partition",
         DRAWN,
     ),
     Mutant(
-        "prediction.py",
+        "_predict/predictive.py",
         "entries are drawn from empty blocks",
         "        fill(bound, partition, row, fitted.log_urn[r])\n        latent",
         "        latent",

@@ -139,7 +139,7 @@ DISPLAYS = [
         compiled=True,
     ),
     Mutant(
-        "prediction.py",
+        "_predict/predictive.py",
         "densities of single draws all have the urn of the first",
         "fitted.log_urn[r : r + 1], np.ones(1)",
         "fitted.log_urn[:1], np.ones(1)",

@@ -13,7 +13,7 @@ import numpy as np
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import log_weights
-from bnpcluster.prediction import Fitted, fill, recall, room
+from bnpcluster._predict.predictive import Fitted, fill, recall, room
 
 
 def impute(fitted: Fitted, X: np.ndarray, members: np.ndarray | None = None) -> np.ndarray:
