@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bnpcluster._core import arguments
-from bnpcluster._docs import documented
-from bnpcluster._mixture import Mixture
+from bnpcluster._estimators.docstrings import documented
+from bnpcluster._estimators.mixture import Mixture
 from bnpcluster.priors import (
     MFM,
     NGG,

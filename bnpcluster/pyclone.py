@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.partition import new_partition
 from bnpcluster._core.state import grown_bound
-from bnpcluster._mixture import Mixture
+from bnpcluster._estimators.mixture import Mixture
 from bnpcluster._predict.predictive import fill, share_out
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.likelihoods.pyclone.tables import places, warn_of_purity, wide

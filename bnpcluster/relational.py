@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bnpcluster._docs import documented
-from bnpcluster._sampling import Sampled
+from bnpcluster._estimators.base import Sampled
+from bnpcluster._estimators.docstrings import documented
 from bnpcluster.likelihoods import Likelihood, Relational
 from bnpcluster.likelihoods.network.adjacency import as_graph, check_matrix, edge_list, gap_list
 from bnpcluster.priors import DirichletProcess, Prior

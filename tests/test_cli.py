@@ -12,11 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bnpcluster import DPMixture, PitmanYorMixture, _sampling, cli
-from bnpcluster._advice import as_options
+from bnpcluster import DPMixture, PitmanYorMixture
+from bnpcluster._estimators import base
 from bnpcluster._fitting.progress import Progress
-from bnpcluster._results import FILES, membership
-from bnpcluster._tables import chosen_rows, likelihoods, read_table
+from bnpcluster.cli import commands
+from bnpcluster.cli.read import chosen_rows, likelihoods, read_table
+from bnpcluster.cli.wording import as_options
+from bnpcluster.cli.write import FILES, membership
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.partitions import coclustering
 from bnpcluster.posterior import Posterior
@@ -42,7 +44,7 @@ def table(frame, tmp_path):
 def run(*words):
     """The exit status of a command, also where the parser leaves."""
     try:
-        return cli.main([str(word) for word in words])
+        return commands.main([str(word) for word in words])
     except SystemExit as leaving:
         return leaving.code
 
@@ -167,7 +169,7 @@ class Impatient(Progress):
 
 
 def test_an_interrupt_leaves_what_was_drawn(table, capsys, monkeypatch):
-    monkeypatch.setattr(_sampling, "follow", lambda *_: Impatient())
+    monkeypatch.setattr(base, "follow", lambda *_: Impatient())
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         status, folder = fit(table, "--columns", "height", "--draws", "4000", "--warmup", "5")
@@ -183,7 +185,7 @@ def test_an_interrupt_before_anything_was_drawn(table, capsys, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "build", interrupt)
+    monkeypatch.setattr(commands, "build", interrupt)
     status, folder = fit(table)
     assert status == 130
     assert "interrupted" in capsys.readouterr().err
@@ -239,7 +241,7 @@ def test_options_reach_the_model(table):
     words = ["fit", str(table), "--out", "r", "--prior", "mfm", "--gamma", "2,0.5"]
     words += ["--n-components-prior", "poisson,1.5", "--sampler", "gibbs", "--init", "one"]
     words += ["--jobs", "2", "--max-time", "9.5", "--point-estimate", "binder", "--thin", "3"]
-    model = cli.build(cli.parser().parse_args([*words, "--seed", "7"]))
+    model = commands.build(commands.parser().parse_args([*words, "--seed", "7"]))
     assert (
         model.get_params()
         | {
@@ -278,7 +280,7 @@ def test_without_a_seed_the_one_that_was_drawn_repeats_the_run(table, capsys):
 def test_help_tells_the_exit_statuses_and_the_defaults(capsys):
     assert run("fit", "--help") == 0
     text = capsys.readouterr().out
-    for status in (cli.DONE, cli.WRONG, cli.DISAGREE, cli.INTERRUPTED):
+    for status in (commands.DONE, commands.WRONG, commands.DISAGREE, commands.INTERRUPTED):
         assert f"\n  {status} " in text
     defaults = DPMixture().get_params()
     for name in ("draws", "warmup", "chains"):
@@ -406,7 +408,7 @@ def test_the_commands_of_the_guide_are_understood():
     commands = re.findall(r"^bnpcluster (.+)$", page, re.MULTILINE)
     assert len(commands) == 5
     for command in commands:
-        cli.build(cli.parser().parse_args(shlex.split(command)))
+        commands.build(commands.parser().parse_args(shlex.split(command)))
 
 
 def test_the_draws_are_read_as_the_guide_says(table, capsys, monkeypatch):
@@ -523,6 +525,6 @@ def test_an_error_rate_in_a_table_is_a_number(reads, capsys):
 def test_the_options_of_reads_are_those_of_the_likelihood(capsys):
     assert run("pyclone", "--help") == 0
     text = capsys.readouterr().out
-    assert set(cli.READS) == set(PyClone().get_params())
+    assert set(commands.READS) == set(PyClone().get_params())
     for default in PyClone().get_params().values():
         assert f"{default:g}" in text if not isinstance(default, str) else default in text

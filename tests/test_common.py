@@ -4,7 +4,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bnpcluster import DPMixture, mixtures
-from bnpcluster._mixture import Mixture
+from bnpcluster._estimators.mixture import Mixture
 
 # The checks fit pure noise, on which chains may well disagree.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

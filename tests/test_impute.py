@@ -16,7 +16,8 @@ from bnpcluster.likelihoods import (
     Poisson,
 )
 from bnpcluster.priors import DirichletProcess
-from bnpcluster.testing import all_partitions, enumerated, log_eppf
+from bnpcluster.testing import all_partitions, log_eppf
+from bnpcluster.testing.enumeration import enumerated
 from tests.likelihoods.holed_niw import (
     KAPPA,
     MEAN,

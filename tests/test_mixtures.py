@@ -20,10 +20,10 @@ from bnpcluster import (
     MFMMixture,
     NGGMixture,
     PitmanYorMixture,
-    _sampling,
 )
 from bnpcluster._core.jit import DISABLED, KERNELS
 from bnpcluster._core.state import State
+from bnpcluster._estimators import base
 from bnpcluster._fitting.rounds import BOUNDARY, Chain, Schedule, Stop, _ends, run
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
@@ -339,13 +339,13 @@ def test_interrupt_returns_a_fitted_estimator(blobs, interrupts, n_jobs):
 
 
 def test_an_interrupt_after_sampling_loses_nothing(blobs, interrupts, monkeypatch):
-    diagnose = _sampling.diagnose
+    diagnose = base.diagnose
 
     def late(*arguments, **settings):
         os.kill(os.getpid(), signal.SIGINT)
         return diagnose(*arguments, **settings)
 
-    monkeypatch.setattr(_sampling, "diagnose", late)
+    monkeypatch.setattr(base, "diagnose", late)
     try:
         model = DPMixture(**QUICK).fit(blobs[0])
     except KeyboardInterrupt:  # which would end the whole session of tests
@@ -353,7 +353,7 @@ def test_an_interrupt_after_sampling_loses_nothing(blobs, interrupts, monkeypatc
     assert model.interrupted_
     assert model.posterior_.n_draws == 40
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    monkeypatch.setattr(_sampling, "diagnose", diagnose)
+    monkeypatch.setattr(base, "diagnose", diagnose)
     model.continue_fit(3)
     assert model.posterior_.n_draws == 43
 

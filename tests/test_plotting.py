@@ -17,10 +17,10 @@ from bnpcluster.plotting import (
     DensityDisplay,
     NumberOfClustersDisplay,
     TraceDisplay,
-    _shared,
+    common,
 )
-from bnpcluster.plotting._shared import certainty, evenly, weighted_quantile
-from bnpcluster.plotting.density import MASSES, region_heights
+from bnpcluster.plotting.common import certainty, evenly, weighted_quantile
+from bnpcluster.plotting.density_display import MASSES, region_heights
 from bnpcluster.posterior import Posterior
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -221,7 +221,7 @@ def test_a_density_is_the_predictive_in_the_units_of_the_data(line):
 
 
 def test_the_band_of_a_density_holds_the_asked_share_of_draws(line, monkeypatch):
-    import bnpcluster.plotting.density as module
+    from bnpcluster.plotting import density_display as module
 
     # Draw r has the density 0.1 (r + 1), everywhere.
     monkeypatch.setattr(
@@ -289,7 +289,7 @@ def test_bands_of_counts_are_those_of_draws():
 
 
 def test_bands_are_computed_piece_by_piece(model, monkeypatch):
-    import bnpcluster.plotting.density as module
+    from bnpcluster.plotting import density_display as module
 
     grid = (np.linspace(-4, 10, 5), np.linspace(-4, 8, 7))
     whole = DensityDisplay.from_estimator(model, grid=grid)
@@ -480,7 +480,7 @@ def test_without_matplotlib_the_remedy_is_named(display, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     with pytest.raises(ImportError, match=rf"{display.__name__} needs matplotlib: pip install"):
-        _shared.axes_for(object.__new__(display), None)
+        common.axes_for(object.__new__(display), None)
 
 
 def test_pictures_are_drawn_on_given_axes(model, line, pyplot):

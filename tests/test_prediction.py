@@ -14,7 +14,7 @@ from bnpcluster._predict.predictive import (
 from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import PRIORS, DirichletProcess
-from bnpcluster.testing import enumerated
+from bnpcluster.testing.enumeration import enumerated
 
 LIKELIHOOD_EXAMPLES = [
     pytest.param(likelihood, X, id=f"{name}-{j}")

@@ -26,7 +26,7 @@ from bnpcluster.likelihoods import Bernoulli, Relational
 from bnpcluster.partitions import relabel
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import ARM, Gibbs, JainNeal
-from bnpcluster.testing import enumerated
+from bnpcluster.testing.enumeration import enumerated
 
 WARM_UP = 50  # Gibbs sweeps of every chain before anything else
 SHORT = 40  # iterations from which the cost of one is found, after as many others

@@ -26,7 +26,7 @@ from bnpcluster.samplers import ParticleSampler, Run
 from bnpcluster.samplers.base import check_operations
 
 if TYPE_CHECKING:
-    from bnpcluster._mixture import Mixture
+    from bnpcluster._estimators.mixture import Mixture
 
 EVIDENCE = ("log_evidence_", "log_evidence_se_")
 

@@ -14,12 +14,12 @@ keeps what it shows as attributes, and can be drawn again by `plot`. matplotlib 
 picture is drawn, and not before.
 """
 
-from bnpcluster.plotting.adjacency import AdjacencyDisplay
-from bnpcluster.plotting.clusters import ClusterDisplay
-from bnpcluster.plotting.coclustering import CoclusteringDisplay
-from bnpcluster.plotting.density import DensityDisplay
-from bnpcluster.plotting.n_clusters import NumberOfClustersDisplay
-from bnpcluster.plotting.traces import TraceDisplay
+from bnpcluster.plotting.adjacency_display import AdjacencyDisplay
+from bnpcluster.plotting.cluster_display import ClusterDisplay
+from bnpcluster.plotting.coclustering_display import CoclusteringDisplay
+from bnpcluster.plotting.density_display import DensityDisplay
+from bnpcluster.plotting.n_clusters_display import NumberOfClustersDisplay
+from bnpcluster.plotting.trace_display import TraceDisplay
 
 __all__ = [
     "AdjacencyDisplay",

@@ -18,15 +18,9 @@ from bnpcluster.likelihoods.gaussian.niw_nested import NestedNIW, nesting
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge, UrnSMC
-from bnpcluster.testing import (
-    all_partitions,
-    check_likelihood,
-    check_particles,
-    check_sampler,
-    chi_square,
-    enumerated,
-    log_eppf,
-)
+from bnpcluster.testing import all_partitions, check_likelihood, check_particles, check_sampler, log_eppf
+from bnpcluster.testing.check_samplers import chi_square
+from bnpcluster.testing.enumeration import enumerated
 from tests.likelihoods.holed_niw import posterior
 from tests.likelihoods.nested_niw import CASES, NAN, THREE, Prior, cells, expected, integrated
 from tests.test_prediction import exactly_fitted

@@ -249,14 +249,14 @@ MUTATION_MUTANTS = [
         AVERAGES,
     ),
     Mutant(
-        "_mixture.py",
+        "_estimators/mixture.py",
         "a new table is read by the likelihood of a later parameter",
         "likelihood = self._law() if reset else self._likelihood",
         "likelihood = self._law()",
         f"{FRAMES}test_a_fit_keeps_its_likelihood",
     ),
     Mutant(
-        "_mixture.py",
+        "_estimators/mixture.py",
         "every likelihood takes NaN",
         '"allow-nan" if likelihood.takes_nan else True',
         '"allow-nan"',

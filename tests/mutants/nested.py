@@ -266,7 +266,7 @@ NESTED_HOLES = [
         MANY,
     ),
     Mutant(
-        "_mixture.py",
+        "_estimators/mixture.py",
         "all patterns are served",
         "served = self._likelihood.serves(fitted.bound, X)",
         "served = True",

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnpcluster import densities
 from bnpcluster._core import arguments
-from bnpcluster._mixture import Mixture
+from bnpcluster._estimators.mixture import Mixture
 from bnpcluster._predict.predictive import draw_log_densities, predict
 from bnpcluster.partitions import label_draws
-from bnpcluster.plotting._shared import (
+from bnpcluster.plotting.common import (
     COLOURS,
     LEGEND,
     axes_for,

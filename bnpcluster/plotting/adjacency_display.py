@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 
-from bnpcluster.plotting._shared import axes_for, check_model
+from bnpcluster.plotting.common import axes_for, check_model
 from bnpcluster.relational import InfiniteRelationalModel
 
 UNSEEN = "lightsteelblue"  # the colour of cells none of whose pairs was observed

@@ -1,4 +1,4 @@
-"""What `testing.check_likelihood` asserts of the operations of a likelihood."""
+"""Does a likelihood keep the contract of its operations?"""
 
 from __future__ import annotations
 
@@ -13,8 +13,27 @@ from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior, PriorTables
 
 
-def check(likelihood: Likelihood, X: np.ndarray, tolerance: float) -> None:
-    """Assert that a likelihood keeps its contract on the rows of `X`."""
+def check_likelihood(likelihood: Likelihood, X: np.ndarray, *, tolerance: float = 1e-8) -> None:
+    """Assert that a likelihood keeps its contract on the rows of `X` (at least five).
+
+    Predictives multiply to the marginal in any order; removing undoes adding; copies equal
+    originals; the leave-one-out, all-slots, set and weight operations agree with the plain ones;
+    room for more slots changes nothing.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    X : ndarray of shape (n, n_features)
+    tolerance : float, default=1e-8
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnpcluster.likelihoods import NormalInverseGamma
+    >>> from bnpcluster.testing import check_likelihood
+    >>> check_likelihood(NormalInverseGamma(), np.random.default_rng(0).normal(size=(6, 2)))
+    """
+    X = np.asarray(X, float)
     rng = np.random.default_rng(0)
     bound = likelihood.bind(X, 8)
     for k in range(5):

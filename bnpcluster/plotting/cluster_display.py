@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster._mixture import Mixture
-from bnpcluster.plotting._shared import (
+from bnpcluster._estimators.mixture import Mixture
+from bnpcluster.plotting.common import (
     COLOURS,
     LEGEND,
     MARKERS,

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bnpcluster
-from bnpcluster._advice import as_options
-from bnpcluster._sampling import Sampled
-from bnpcluster._tables import Rows
+from bnpcluster._estimators.base import Sampled
+from bnpcluster.cli.read import Rows
+from bnpcluster.cli.wording import as_options
 
 SHOWN_COLUMNS = 12  # of the data, in the table of clusters
 STYLE = """

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnpcluster.plotting._shared import COLOURS, LEGEND, axes_for, check_model
+from bnpcluster.plotting.common import COLOURS, LEGEND, axes_for, check_model
 from bnpcluster.posterior import Posterior
 
 NEGLIGIBLE = 0.001  # numbers less probable than this are not shown at the ends

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from bnpcluster.plotting._shared import (
+from bnpcluster.plotting.common import (
     as_posterior,
     axes_for,
     check_model,

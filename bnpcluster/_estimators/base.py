@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 import bnpcluster
 from bnpcluster._core import arguments
 from bnpcluster._core.jit import digest_of_package
+from bnpcluster._estimators.report import Report
 from bnpcluster._fitting import smc_runs
 from bnpcluster._fitting.checkpoint import Checkpoint, frozen, thawed
 from bnpcluster._fitting.initial_labels import STARTS, starts
@@ -27,7 +28,6 @@ from bnpcluster._fitting.rounds import (
     warm_up_kernels,
 )
 from bnpcluster._fitting.stop import Stop, interruptible
-from bnpcluster._report import Report
 from bnpcluster.diagnostics import Diagnostics, diagnose
 from bnpcluster.diagnostics.runs import RunDiagnostics
 from bnpcluster.likelihoods import Likelihood

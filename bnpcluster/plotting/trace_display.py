@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnpcluster.plotting._shared import COLOURS, axes_for, check_model
+from bnpcluster.plotting.common import COLOURS, axes_for, check_model
 from bnpcluster.posterior import Posterior
 
 SHOWN_CHAINS = 8  # that the legend tells apart

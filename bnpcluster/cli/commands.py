@@ -14,10 +14,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import bnpcluster
-from bnpcluster import _results, _tables
-from bnpcluster._advice import as_options
 from bnpcluster._core import arguments
-from bnpcluster._mixture import Mixture
+from bnpcluster._estimators.mixture import Mixture
+from bnpcluster.cli import read, write
+from bnpcluster.cli.wording import as_options
 from bnpcluster.likelihoods import LIKELIHOODS, PyClone
 from bnpcluster.likelihoods.pyclone.tables import COLUMNS, places
 from bnpcluster.mixtures import (
@@ -234,11 +234,11 @@ def fit(options: argparse.Namespace) -> int:
     if model.likelihood == "pyclone":
         raise ValueError("mutations have a command of their own, bnpcluster pyclone.")
     coded = CODED.get(model.likelihood, "none")
-    table = _tables.read_table(options.table)
-    rows = _tables.chosen_rows(table, options.table.name, options.id_column, chosen, coded)
+    table = read.read_table(options.table)
+    rows = read.chosen_rows(table, options.table.name, options.id_column, chosen, coded)
     if model.likelihood == "columns":
-        model.set_params(likelihood=_tables.likelihoods(rows))
-    _results.prepare(options.out, _results.FILES, options.force)
+        model.set_params(likelihood=read.likelihoods(rows))
+    write.prepare(options.out, write.FILES, options.force)
     with arguments.with_columns(list(rows.columns)):
         doubtful = _fitted(model, np.column_stack(list(rows.columns.values())))
     _written(options, model, rows)
@@ -251,20 +251,20 @@ def pyclone(options: argparse.Namespace) -> int:
     if "precision" in options and law.density != "beta_binomial":
         raise ValueError("--precision is of --density beta_binomial; binomial reads have none.")
     model = build(options).set_params(likelihood=law)
-    table = _tables.Frame.of(_tables.read_table(options.table), (*COLUMNS, "error_rate"))
+    table = read.Frame.of(read.read_table(options.table), (*COLUMNS, "error_rate"))
     places(table)  # whether it names mutations and samples
-    _results.prepare(options.out, (*_results.FILES, MUTATIONS), options.force)
+    write.prepare(options.out, (*write.FILES, MUTATIONS), options.force)
     doubtful = _fitted(model, table)
     found = prevalences(model, table)
-    _results.write_csv(options.out / MUTATIONS, found.columns, found.rows(), "\t")
+    write.write_csv(options.out / MUTATIONS, found.columns, found.rows(), "\t")
     at = places(table)
     means = {
-        f"prevalence in {sample}": _results.spread(
+        f"prevalence in {sample}": write.spread(
             found["cellular_prevalence"], at.mutation, at.sample == s
         )
         for s, sample in enumerate(at.samples)
     }
-    rows = _tables.Rows("mutation_id", at.mutations.tolist(), means, {})
+    rows = read.Rows("mutation_id", at.mutations.tolist(), means, {})
     _written(options, model, rows, MUTATIONS)
     return _status(model, doubtful)
 
@@ -286,13 +286,13 @@ def _status(model: Mixture, doubtful: bool) -> int:
     return DISAGREE if doubtful else DONE
 
 
-def _written(options: argparse.Namespace, model: Mixture, rows: _tables.Rows, *more: str) -> None:
+def _written(options: argparse.Namespace, model: Mixture, rows: read.Rows, *more: str) -> None:
     """Write the files, and print the report."""
     facts = {"table": options.table.name, "seed": str(model.random_state)}
-    _results.write(options.out, model, rows, facts)
+    write.write(options.out, model, rows, facts)
     if not options.quiet:
         print(as_options(str(model.report())))
-        names = ", ".join([*_results.FILES, *more])
+        names = ", ".join([*write.FILES, *more])
         print(f"\nSeed {model.random_state}. In {options.out}: {names}")
 
 

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from bnpcluster import densities
 from bnpcluster._core import arguments
+from bnpcluster._estimators.base import Sampled
+from bnpcluster._estimators.encoding import Encoding, check_dates, is_frame, with_values
 from bnpcluster._fitting import smc_runs
-from bnpcluster._frames import Encoding, check_dates, is_frame, with_values
 from bnpcluster._predict.imputation import impute
 from bnpcluster._predict.predictive import Fitted, Prediction, imputed, predict, sample, urn_weights
-from bnpcluster._sampling import Sampled
 from bnpcluster.densities import Density
 from bnpcluster.likelihoods import LIKELIHOODS, Columns, Likelihood
 from bnpcluster.likelihoods.base import check_observed

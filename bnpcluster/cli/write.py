@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster._page import page
-from bnpcluster._sampling import Sampled
-from bnpcluster._tables import Rows
+from bnpcluster._estimators.base import Sampled
+from bnpcluster.cli.page import page
+from bnpcluster.cli.read import Rows
 from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
 

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster import partitions
-from bnpcluster._mixture import Mixture
-from bnpcluster._sampling import Sampled
+from bnpcluster._estimators.base import Sampled
+from bnpcluster._estimators.mixture import Mixture
 from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
 from bnpcluster.relational import InfiniteRelationalModel

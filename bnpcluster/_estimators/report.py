@@ -11,7 +11,7 @@ from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
 
 if TYPE_CHECKING:
-    from bnpcluster._sampling import Sampled
+    from bnpcluster._estimators.base import Sampled
 
 
 class Report(NamedTuple):
