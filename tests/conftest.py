@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bnpcluster import DPMixture
-from tests.dossier import VARIABLE, Dossier
+from tests.tools.dossier import VARIABLE, Dossier
 
 
 def pytest_addoption(parser):

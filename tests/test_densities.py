@@ -11,7 +11,7 @@ from bnpcluster.densities import conditional, marginal
 from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
-from tests.test_prediction import exactly_fitted
+from tests._predict.test_predictive import exactly_fitted
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 GAUSSIAN = {"niw": NormalInverseWishart, "nig": NormalInverseGamma}

@@ -14,7 +14,7 @@ from bnpcluster.posterior import Posterior
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.pyclone import mutations, prevalences
 from bnpcluster.testing import all_partitions
-from tests.test_prediction import exactly_fitted
+from tests._predict.test_predictive import exactly_fitted
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LAW = PyClone(n_grid=11)

@@ -77,7 +77,6 @@ def check_particles(
     )
 
 
-
 def _masses(
     sampler: ParticleSampler,
     bound: Any,
@@ -103,7 +102,6 @@ def _masses(
     return np.array(runs)
 
 
-
 def _worst(masses: np.ndarray, probabilities: np.ndarray) -> tuple[float, float]:
     """Errors, in standard errors, of the evidence and of the worst of the common partitions."""
     total = masses.sum(axis=1)
@@ -115,4 +113,3 @@ def _worst(masses: np.ndarray, probabilities: np.ndarray) -> tuple[float, float]
     gaps = masses[:, common].mean(axis=0) - probabilities[common]
     z = gaps / (masses[:, common].std(axis=0) / root)
     return float(evidence), float(z[np.argmax(np.abs(z))])
-

@@ -50,4 +50,3 @@ def check_prior(prior: Prior, n: int = 6) -> float:
         assert gap < 1e-9, f"{prior!r}: urn weights at {row.tolist()} are off by {gap}."
         largest = max(largest, gap)
     return float(largest)
-

@@ -12,9 +12,12 @@ from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import Sampler
 from bnpcluster.samplers.archive import Archive
-from bnpcluster.testing.enumeration import ExactPosterior, enumerated, partition_numbers, with_absent
-
-
+from bnpcluster.testing.enumeration import (
+    ExactPosterior,
+    enumerated,
+    partition_numbers,
+    with_absent,
+)
 
 FALSE_ALARM = 1e-3
 """Level of each of two independent tests, both of which must reject before a check fails."""
@@ -36,7 +39,6 @@ def chi_square(observed: np.ndarray, expected: np.ndarray) -> float:
     return float(chi2.sf(((cells - means) ** 2 / means).sum(), len(cells) - 1))
 
 
-
 def step_counts(
     sampler: Sampler, state: State, exact: ExactPosterior, size: int, rng: np.random.Generator
 ) -> np.ndarray:
@@ -50,7 +52,6 @@ def step_counts(
         sampler.step(state, rng)
         reached[t] = state.labels[:n]
     return np.bincount(partition_numbers(reached, exact), minlength=len(exact.partitions))
-
 
 
 def check_sampler(
@@ -113,10 +114,8 @@ def check_sampler(
     )
 
 
-
 def _some_archive(partitions: np.ndarray, bound: Any, rng: np.random.Generator) -> Archive:
     """A few partitions of two chains that have nothing to do with the state."""
     n = partitions.shape[1]
     some = [with_absent(row, bound, n) for row in rng.choice(partitions, 8)]
     return Archive([some[:4], some[4:]], 0)
-

@@ -42,7 +42,6 @@ class ExactPosterior(NamedTuple):
         return np.einsum("p,pij->ij", self.probabilities, same)
 
 
-
 def log_eppf(prior: Prior, partitions: np.ndarray) -> np.ndarray:
     """log p(partition) of each row under a prior."""
     n = partitions.shape[1]
@@ -50,7 +49,6 @@ def log_eppf(prior: Prior, partitions: np.ndarray) -> np.ndarray:
     sizes = np.array([np.bincount(row, minlength=n) for row in partitions])
     filled = np.where(sizes > 0, log_w[sizes], 0.0)
     return log_v[(sizes > 0).sum(axis=1)] + filled.sum(axis=1)
-
 
 
 def exact_posterior(
@@ -84,7 +82,6 @@ def exact_posterior(
     return enumerated(likelihood.bind(np.asarray(X, float), 4), prior, len(X), beta)
 
 
-
 def enumerated(bound: Any, prior: Prior, n: int, beta: float = 1.0) -> ExactPosterior:
     """The posterior of the partition of the first `n` rows of bound data; the rest is absent."""
     partitions = all_partitions(n)
@@ -98,12 +95,10 @@ def enumerated(bound: Any, prior: Prior, n: int, beta: float = 1.0) -> ExactPost
     return ExactPosterior(partitions, np.exp(log_joint - log_evidence), log_joint, log_evidence)
 
 
-
 def with_absent(labels: np.ndarray, bound: Any, n: int) -> np.ndarray:
     """Labels of all rows, of which only the first n are present."""
     rows = bound[0] if not hasattr(bound, "n_items") else range(bound.n_items)
     return np.concatenate([labels, np.full(len(rows) - n, -1)])
-
 
 
 def partition_numbers(labels: np.ndarray, exact: ExactPosterior) -> np.ndarray:
@@ -113,4 +108,3 @@ def partition_numbers(labels: np.ndarray, exact: ExactPosterior) -> np.ndarray:
     codes = exact.partitions @ powers
     order = np.argsort(codes)
     return order[np.searchsorted(codes[order], canonical(labels)[0] @ powers)]
-

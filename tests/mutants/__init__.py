@@ -14,13 +14,15 @@ class Mutant(NamedTuple):
     Attributes
     ----------
     file : str, below the package
+    function : str: the function or class that holds the text, such as "State.visit"; "": the file
     breaks : str: what is wrong then, in a few words
-    old, new : str: the edit; `old` occurs exactly once in the file
+    old, new : str: the edit; `old` occurs exactly once in the function
     tests : str: the tests, below `tests/`, separated by blanks, of which one must fail
     compiled : bool: whether it takes compiled kernels to tell; plain Python starts sooner
     """
 
     file: str
+    function: str
     breaks: str
     old: str
     new: str

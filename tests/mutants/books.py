@@ -8,11 +8,12 @@ GIBBS = "samplers/test_gibbs.py::"
 LAW = f"{GIBBS}test_one_update_follows_the_full_conditional"
 BOOKS = f"{GIBBS}test_moves_keep_the_books[bare]"
 SHORT = f"{GIBBS}test_short_kernel_calls_change_nothing"
-ROOM = "likelihoods/test_all.py::test_more_room_changes_nothing[nig-0]"
+ROOM = "likelihoods/test_registry.py::test_more_room_changes_nothing[nig-0]"
 
 BOOKKEEPING = [
     Mutant(
         "_core/partition.py",
+        "resize",
         "log_prior is one size behind",
         "log_w[m + 1] - log_w[m]",
         "log_w[m] - log_w[m - 1]",
@@ -20,6 +21,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "place",
         "the slot after a new block is not cleared",
         "clear(problem.likelihood, k + 1)",
         "clear(problem.likelihood, k)",
@@ -27,6 +29,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "place",
         "a placed item is not counted",
         "resize(partition, problem.log_w, k, 1)",
         "resize(partition, problem.log_w, k, 0)",
@@ -34,6 +37,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "displace",
         "an item taken out is still counted",
         "resize(partition, problem.log_w, k, -1)",
         "resize(partition, problem.log_w, k, 0)",
@@ -41,6 +45,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "displace",
         "an item taken out keeps its label",
         "partition.labels[i] = -1",
         "partition.labels[i] = k",
@@ -48,6 +53,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "displace",
         "an emptied slot stays open",
         "if partition.sizes[k] == 0:",
         "if partition.sizes[k] < 0:",
@@ -55,6 +61,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "move",
         "the target is lost when the last block moves",
         "k = own if k == n_blocks - 1 else k - 1",
         "k = k - 1",
@@ -62,6 +69,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "move",
         "the last block's move is noticed one slot too late",
         "k >= n_blocks - 1:",
         "k >= n_blocks:",
@@ -69,6 +77,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "close",
         "the statistics of the last block stay behind",
         "rename(problem.likelihood, k, last)",
         "clear(problem.likelihood, last)",
@@ -76,6 +85,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "close",
         "the size of the last block stays behind",
         "partition.sizes[k] = partition.sizes[last]",
         "partition.sizes[k] = partition.sizes[k]",
@@ -83,6 +93,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "close",
         "the prior weight of the last block stays behind",
         "= partition.log_prior[last]",
         "= partition.log_prior[k]",
@@ -90,6 +101,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "close",
         "a given up slot keeps its size",
         "    partition.sizes[last] = 0\n",
         "",
@@ -97,6 +109,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "rebuild",
         "rebuild adds to the old statistics",
         "    for k in range(len(sizes)):\n",
         "    for k in range(0):\n",
@@ -104,6 +117,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "rebuild",
         "rebuild leaves the labels",
         "        labels[i] = k\n        add(",
         "        add(",
@@ -111,6 +125,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "rebuild",
         "rebuild leaves the prior weights",
         "resize(partition, problem.log_w, k, 0)",
         "resize(partition, problem.log_w, 0, 0)",
@@ -118,6 +133,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "full",
         "no empty slot is kept after the last block",
         "+ 2 > len(partition.sizes)",
         "+ 1 > len(partition.sizes)",
@@ -125,6 +141,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/partition.py",
+        "grown",
         "the prior weights are lost when room grows",
         "    larger.log_prior[:old] = partition.log_prior[:old]\n",
         "",
@@ -132,6 +149,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/state.py",
+        "State.set_prior",
         "a new table does not reach the slots",
         "if changed:",
         "if not changed:",
@@ -139,6 +157,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/state.py",
+        "retable",
         "retable forgets the last block",
         "    for k in range(partition.n_blocks[0]):\n        resize",
         "    for k in range(partition.n_blocks[0] - 1):\n        resize",
@@ -146,6 +165,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/state.py",
+        "State.set_prior",
         "a new prior leaves the old table of V",
         "_replace(log_v=log_v, log_w=log_w)",
         "_replace(log_w=log_w)",
@@ -153,6 +173,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/state.py",
+        "log_joint",
         "log_joint counts a block too few",
         "problem.log_v[n_blocks]",
         "problem.log_v[n_blocks - 1]",
@@ -160,6 +181,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/state.py",
+        "log_joint",
         "log_joint looks W up by slot",
         "problem.log_w[partition.sizes[k]]",
         "problem.log_w[k]",
@@ -167,6 +189,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/state.py",
+        "log_joint",
         "log_joint is not tempered",
         "total + problem.beta * log_likelihood(",
         "total + log_likelihood(",
@@ -174,6 +197,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/state.py",
+        "grown_bound",
         "slots are empty after they were given more room",
         "        new[tuple(slice(length) for length in old.shape)] = old\n",
         "",
@@ -181,6 +205,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/state.py",
+        "State.enlarge",
         "room grows but the table of V does not",
         ", log_v=tables.log_v",
         "",
@@ -188,6 +213,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/state.py",
+        "State.visit",
         "a sweep entered again starts its uniforms afresh",
         "uniforms[reached - start :]",
         "uniforms",
@@ -195,6 +221,7 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/state.py",
+        "State.visit",
         "an item is skipped between kernel calls",
         "            start = stop\n",
         "            start = stop + 1\n",
@@ -202,9 +229,10 @@ BOOKKEEPING = [
     ),
     Mutant(
         "_core/state.py",
+        "grown_bound",
         "chains share their slots",
         "new = np.zeros(shape, old.dtype)",
         "new = old if list(old.shape) == shape else np.zeros(shape, old.dtype)",
-        "likelihoods/test_all.py::test_growing_copies_what_a_chain_owns[nig-0]",
+        "likelihoods/test_registry.py::test_growing_copies_what_a_chain_owns[nig-0]",
     ),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-CLI = "test_cli.py::"
+CLI = "cli/test_commands.py::"
 SAME = f"{CLI}test_labels_probabilities_and_draws_are_those_of_the_estimator"
 DISAGREES = f"{CLI}test_disagreement_is_an_exit_status_and_a_sentence"
 INTERRUPTED = f"{CLI}test_an_interrupt_leaves_what_was_drawn"
@@ -19,6 +19,7 @@ KEPT = f"{CLI}test_results_are_not_overwritten_unless_told_to"
 COMMAND_LINE = [
     Mutant(
         "cli/commands.py",
+        "_status",
         "chains that disagree leave no trace in the exit status",
         "return DISAGREE if doubtful else DONE",
         "return DONE",
@@ -26,16 +27,23 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
+        "_status",
         "an interrupted run passes for a full one",
         "if model.interrupted_:",
         "if False:",
         INTERRUPTED,
     ),
     Mutant(
-        "cli/commands.py", "the seed is not used", "random_state=seed", "random_state=None", SAME
+        "cli/commands.py",
+        "build",
+        "the seed is not used",
+        "random_state=seed",
+        "random_state=None",
+        SAME,
     ),
     Mutant(
         "cli/commands.py",
+        "build",
         "parameters of other priors are dropped in silence",
         "if foreign:",
         "if False:",
@@ -43,6 +51,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
+        "build",
         "--quiet is not quiet",
         "verbose=int(not options.quiet)",
         "verbose=1",
@@ -50,14 +59,23 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
+        "fit",
         "the folder is looked at after the fit",
         "    write.prepare(options.out, write.FILES, options.force)\n",
         "",
         f"{KEPT} {CLI}test_a_folder_that_cannot_be_made_is_said_before_the_fit",
     ),
-    Mutant("cli/write.py", "results are overwritten", "if there and not force:", "if False:", KEPT),
     Mutant(
         "cli/write.py",
+        "prepare",
+        "results are overwritten",
+        "if there and not force:",
+        "if False:",
+        KEPT,
+    ),
+    Mutant(
+        "cli/write.py",
+        "membership",
         "draws do not count by their weights",
         "result += (weight * counts",
         "result += (1.0 * counts",
@@ -65,6 +83,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/write.py",
+        "membership",
         "shares are of clusters, not of blocks",
         "counts.sum(axis=1, keepdims=True)",
         "counts.sum(axis=0, keepdims=True)",
@@ -72,15 +91,26 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/write.py",
+        "write",
         "the probability is that of the likeliest cluster, not of the row's own",
         "shares[np.arange(len(shares)), model.labels_]",
         "shares[np.arange(len(shares)), 0]",
         SAME,
     ),
-    Mutant("cli/read.py", "semicolons do not separate", 'max(",;\\t"', 'max(",\\t"', FORMATS),
-    Mutant("cli/read.py", "the mark of UTF-8 is read as text", "utf-8-sig", "utf-8", FORMATS),
+    Mutant(
+        "cli/read.py", "_lines", "semicolons do not separate", 'max(",;\\t"', 'max(",\\t"', FORMATS
+    ),
     Mutant(
         "cli/read.py",
+        "_read_text",
+        "the mark of UTF-8 is read as text",
+        "utf-8-sig",
+        "utf-8",
+        FORMATS,
+    ),
+    Mutant(
+        "cli/read.py",
+        "_lines.rows",
         "lines of other lengths pass for blank ones",
         "            if row and len(row) != len(names):",
         "            if False:",
@@ -88,6 +118,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/read.py",
+        "chosen_rows",
         "the column of names is clustered by, too",
         "[name for name in table if name != id_column]",
         "list(table)",
@@ -95,6 +126,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/page.py",
+        "_typical",
         "codes are averaged",
         "    if words is None:",
         "    if True:",
@@ -102,6 +134,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/page.py",
+        "_pictures",
         "the report loads pictures from elsewhere",
         "data:image/png;base64,",
         "pictures/",
@@ -109,6 +142,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
+        "pyclone",
         "the settings of the reads are dropped",
         "if name in READS})",
         "if False})",
@@ -116,6 +150,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
+        "pyclone",
         "all samples have the prevalences of one",
         "at.mutation, at.sample == s",
         "at.mutation, at.sample == 0",
@@ -123,6 +158,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/write.py",
+        "spread",
         "prevalences are given to other mutations",
         "result[place[chosen]] = values[chosen]",
         "result[place[chosen]] = values[chosen][::-1]",
@@ -130,6 +166,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/read.py",
+        "Frame.__len__",
         "rows of a frame are counted as columns",
         "return len(next(iter(self._columns.values())))",
         "return len(self._columns)",
@@ -137,6 +174,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
+        "fit",
         "columns are called by numbers",
         "arguments.with_columns(list(rows.columns))",
         "arguments.with_columns(None)",
@@ -144,6 +182,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
+        "_fitted",
         "advice is in Python",
         "say(as_options(sentence))",
         "say(sentence)",
@@ -151,14 +190,23 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/page.py",
+        "page",
         "the page advises in Python",
         "as_options(model.report()._repr_html_())",
         "model.report()._repr_html_()",
         DISAGREES,
     ),
-    Mutant("cli/read.py", "a comma makes text", 'cell.replace(",", ".", 1)', "cell", TABLES),
+    Mutant(
+        "cli/read.py",
+        "_no_number",
+        "a comma makes text",
+        'cell.replace(",", ".", 1)',
+        "cell",
+        TABLES,
+    ),
     Mutant(
         "likelihoods/pyclone/tables.py",
+        "wide",
         "mutations are called by numbers",
         "check(out.transpose(2, 0, 1), at.mutations.tolist(), at.samples.tolist())",
         "pass",

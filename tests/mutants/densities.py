@@ -15,12 +15,12 @@ PIECES = f"{OWN}test_rows_and_given_values_are_taken_piece_by_piece"
 NO_MEAN = f"{OWN}test_there_is_no_mean_with_too_few_degrees_of_freedom"
 REPEAT = f"{OWN}test_samples_repeat_and_come_in_no_order_of_draws"
 BLOCKS = "likelihoods/gaussian/block_distributions.py"
-RANDOM = "test_random_densities.py::"
+RANDOM = "test_densities_random.py::"
 REVEALED = f"{RANDOM}test_drawn_parameters_have_the_law_that_two_new_rows_reveal"
 URN = f"{RANDOM}test_drawn_weights_have_the_moments_of_the_urn"
 AVERAGE = f"{RANDOM}test_random_densities_average_to_those_of_their_draw"
-PICTURES = "test_plotting.py::"
-DIAGNOSTICS = "test_diagnostics.py::"
+PICTURES = "plotting/test_common.py::"
+DIAGNOSTICS = "diagnostics/test_chains.py::"
 NETWORK = f"{DIAGNOSTICS}test_a_network_is_advised_a_sampler_that_serves_networks"
 PARTICLES = f"{DIAGNOSTICS}test_particles_are_advised_what_their_sampler_has"
 
@@ -31,6 +31,7 @@ CHOSEN = f"{PICTURES}test_one_or_two_columns_of_many_have_their_marginal_density
 DENSITIES = [
     Mutant(
         "densities.py",
+        "random_log_densities",
         "random densities of a column are those of the first",
         "prior_of(prior, fitted.posterior, r), laws.among(columns)",
         "prior_of(prior, fitted.posterior, r), laws.among(list(range(len(columns))))",
@@ -38,6 +39,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "draw_log_densities",
         "densities by draw take the units of the data for their own",
         "V, result = unit.inside(X), ",
         "V, result = X, ",
@@ -45,6 +47,7 @@ DENSITIES = [
     ),
     Mutant(
         "plotting/density_display.py",
+        "DensityDisplay.from_estimator",
         "the axes of chosen columns are those of the first",
         "data = estimator._X[:, shown]",
         "data = estimator._X[:, : len(shown)]",
@@ -52,6 +55,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.among",
         "factors of some columns have pivots of any sign",
         "        upper *= np.sign(np.diagonal(upper, axis1=1, axis2=2))[:, :, None]\n",
         "",
@@ -59,6 +63,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.among",
         "columns keep the factor of the first ones",
         "self.root[:, columns].swapaxes(1, 2), mode",
         "self.root[:, : len(columns)].swapaxes(1, 2), mode",
@@ -66,6 +71,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.log_density",
         "degrees of freedom forget the columns",
         "0.5 * (self.df + d) * np.log1p(spread)",
         "0.5 * (self.df + self.mean.shape[1]) * np.log1p(spread)",
@@ -73,6 +79,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.mean_given",
         "the mean given columns ignores them",
         "self.mean[:, a:] + shift, np.nan",
         "self.mean[:, a:] + 0 * shift, np.nan",
@@ -80,6 +87,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.mean_given",
         "there is a mean without degrees of freedom",
         "(self.df + a)[:, None] > 1",
         "(self.df + a)[:, None] > 0",
@@ -87,6 +95,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.mean_given",
         "given columns add no degrees of freedom to means",
         "(self.df + a)[:, None] > 1",
         "self.df[:, None] > 1",
@@ -94,6 +103,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "ColumnBlocks.mean_given",
         "columns have a mean without degrees of freedom",
         "np.where(self.df > 1, self.mean, np.nan)[:, V",
         "np.where(self.df > 0, self.mean, np.nan)[:, V",
@@ -101,6 +111,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.sample_given",
         "samples given far values are as sure as others",
         "size = (1 + spread) * (own.r + 1)",
         "size = (own.r + 1)",
@@ -108,6 +119,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.sample_given",
         "samples forget what given columns add to degrees of freedom",
         "rng.chisquare(own.df + a)",
         "rng.chisquare(own.df)",
@@ -115,6 +127,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.sample_given",
         "samples take the mean for known",
         "(own.r + 1) / (own.r * rng",
         "1 / (rng",
@@ -122,6 +135,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "ColumnBlocks.sample_given",
         "columns of a row share their spread",
         "(r * rng.chisquare(df))\n        return mean + root",
         "(r * rng.chisquare(df[:, :1]))\n        return mean + root",
@@ -129,6 +143,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "whitened",
         "substitution forgets earlier columns",
         "        z[..., a] -= (z[..., :a] * root[:, a, :a]).sum(axis=-1)\n",
         "",
@@ -136,6 +151,7 @@ DENSITIES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "NormalInverseWishart.blocks",
         "blocks have degrees of freedom for one column",
         "bound.prior[1] + m - d + 1, mean, root",
         "bound.prior[1] + m, mean, root",
@@ -143,6 +159,7 @@ DENSITIES = [
     ),
     Mutant(
         "likelihoods/gaussian/nig_columns.py",
+        "column_blocks",
         "the degrees of freedom of columns are their shape",
         "2.0 * bound.prior[1] + m, mean, root",
         "bound.prior[1] + m / 2, mean, root",
@@ -150,6 +167,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density.score_samples",
         "conditional densities are joint ones",
         "joint - self._log_density(self._values) - np",
         "joint - np",
@@ -157,6 +175,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density.score_samples",
         "densities are in internal units",
         " - np.log(self._inner.scale).sum()",
         "",
@@ -164,6 +183,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density.__init__",
         "given values are not brought to internal units",
         "self._values = self._outer.inside(np.atleast_2d(values))",
         "self._values = np.atleast_2d(values)",
@@ -171,6 +191,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density._weighed",
         "draws all weigh the same",
         "np.log(self._weights[r]) + log_urn",
         "np.log(1 / len(draws)) + log_urn",
@@ -178,6 +199,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density._mean",
         "draws count in a mean whatever the given values say",
         "mean += np.exp(own - total)[:, None] * step",
         "mean += step * self._weights[0]",
@@ -185,6 +207,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density._mean",
         "blocks count in a mean whatever the given values say",
         "share = np.exp(level - own[:, None])",
         "share = np.full(level.shape, 1 / level.shape[1])",
@@ -192,6 +215,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density._sample",
         "draws are chosen whatever the given values say",
         "counts = rng.multinomial(n, (chance / chance.sum(axis=0)).T)",
         "counts = rng.multinomial(n, np.full(chance.T.shape, 1 / len(chance)))",
@@ -199,6 +223,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density._sample",
         "blocks are chosen evenly",
         "reached = np.exp(level - level.max(axis=1, keepdims=True))",
         "reached = np.exp(0 * level)",
@@ -206,6 +231,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density._sample",
         "samples stand in the order of draws",
         "mixed = rng.permutation(n * len(V))",
         "mixed = np.arange(n * len(V))",
@@ -213,6 +239,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density._sample",
         "samples go to other rows",
         "order = mixed[np.argsort(np.concatenate(which)[mixed], kind",
         "order = mixed[np.argsort(np.concatenate(which), kind",
@@ -220,6 +247,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density._log_density",
         "the last rows of a piece have no density",
         "part = slice(start, start + size)\n            for",
         "part = slice(start, start + size - 1)\n            for",
@@ -227,6 +255,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "Density.__init__",
         "given and wanted columns change places",
         "self._order = [*given, *columns]",
         "self._order = [*columns, *given]",
@@ -234,6 +263,7 @@ DENSITIES = [
     ),
     Mutant(
         "_estimators/base.py",
+        "Sampled._other",
         "the sampler in use is advised",
         "for name in OTHERS if SAMPLERS[name] is not type(self._sampler)]",
         "for name in OTHERS]",
@@ -241,6 +271,7 @@ DENSITIES = [
     ),
     Mutant(
         "_estimators/base.py",
+        "Sampled._other",
         "a sampler is advised that does not serve the model",
         "for name in others if serves(SAMPLERS[name], self._bound)",
         "for name in others",
@@ -248,6 +279,7 @@ DENSITIES = [
     ),
     Mutant(
         "_estimators/base.py",
+        "Sampled._finish",
         "verdicts advise no sampler by name",
         "diagnose(self.posterior_, other=self._other())",
         "diagnose(self.posterior_)",
@@ -255,6 +287,7 @@ DENSITIES = [
     ),
     Mutant(
         "samplers/smc/annealed.py",
+        "AnnealedSMC.remedy",
         "annealed particles are advised what their path has not",
         """'n_moves' if self.path == 'temperature' else 'block_size'""",
         """'n_moves' if self.path == 'items' else 'block_size'""",
@@ -262,13 +295,15 @@ DENSITIES = [
     ),
     Mutant(
         "_fitting/smc_runs.py",
+        "_finish",
         "runs that disagree hear of no sampler",
         "posterior.weights, origins, model._sampler.remedy",
         "posterior.weights, origins",
-        "test_smc_fit.py::test_runs_that_disagree_are_reported",
+        "_fitting/test_smc_runs.py::test_runs_that_disagree_are_reported",
     ),
     Mutant(
         "diagnostics/chains.py",
+        "_cells",
         "what is not assessable is a dash",
         'else [name, "not assessable"]',
         'else [name, "-"]',
@@ -276,6 +311,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.log_density_drawn",
         "all pivots of a covariance have the same degrees of freedom",
         "self.df[:, None] + np.arange(d)",
         "self.df[:, None] + np.zeros(d)",
@@ -283,6 +319,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.log_density_drawn",
         "pivots of a covariance come in the wrong order",
         "self.df[:, None] + np.arange(d)",
         "self.df[:, None] + np.arange(d)[::-1]",
@@ -290,6 +327,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.log_density_drawn",
         "covariances are drawn as diagonal as their mean",
         "G = np.tril(rng.standard_normal((n_blocks, d, d)), -1)",
         "G = np.zeros((n_blocks, d, d))",
@@ -297,6 +335,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "ColumnBlocks.log_density_drawn",
         "the mean of columns is taken for known",
         "G * (V[:, None] - self.mean) / self.root - shift",
         "G * (V[:, None] - self.mean) / self.root",
@@ -304,6 +343,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.log_density_drawn",
         "a drawn mean is as wide as a row",
         "shift = rng.standard_normal((n_blocks, d)) / np.sqrt(self.r)[:, None]",
         "shift = rng.standard_normal((n_blocks, d))",
@@ -311,6 +351,7 @@ DENSITIES = [
     ),
     Mutant(
         BLOCKS,
+        "WishartBlocks.log_density_drawn",
         "drawn densities have the determinant of the mean",
         "pivots = np.diagonal(G, axis1=1, axis2=2) / np.diagonal",
         "pivots = 1 / np.diagonal",
@@ -318,6 +359,7 @@ DENSITIES = [
     ),
     Mutant(
         "priors/base.py",
+        "Prior.draw_weights",
         "weights of blocks forget the discount",
         "rng.gamma(sizes - self.sigma_now)",
         "rng.gamma(sizes)",
@@ -325,6 +367,7 @@ DENSITIES = [
     ),
     Mutant(
         "priors/base.py",
+        "Prior.draw_weights",
         "the weight of other clusters does not vary",
         "others = rng.beta(max(total * new, TINY), total * (1.0 - new))",
         "others = new",
@@ -332,6 +375,7 @@ DENSITIES = [
     ),
     Mutant(
         "priors/base.py",
+        "Prior.draw_weights",
         "the weight of other clusters varies as before the data",
         "others = rng.beta(max(total * new, TINY), total * (1.0 - new))",
         "others = rng.beta(new, 1.0 - new)",
@@ -339,6 +383,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "random_log_densities",
         "random densities all have the parameters of the prior's values",
         "at, laws = prior_of(prior, fitted.posterior, r), ",
         "at, laws = prior, ",
@@ -346,6 +391,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "random_log_densities",
         "other clusters are drawn from the prior, as a single one",
         "            logs[:, -1] = laws.at(np.array([-1])).log_density(V)[:, 0]\n",
         "            pass\n",
@@ -353,6 +399,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
+        "random_log_densities",
         "random densities are in internal units",
         "reduce(np.log(weights) + logs, axis=1)\n    return result - np.log(unit.scale).sum()",
         "reduce(np.log(weights) + logs, axis=1)\n    return result",
@@ -360,6 +407,7 @@ DENSITIES = [
     ),
     Mutant(
         "plotting/density_display.py",
+        "_random",
         "posterior bands are those of draws",
         'if bands == "draws":\n        if columns',
         "if True:\n        if columns",
@@ -367,6 +415,7 @@ DENSITIES = [
     ),
     Mutant(
         "plotting/density_display.py",
+        "_random",
         "every piece of the points has parameters of its own",
         "np.random.default_rng(seed), columns",
         "np.random.default_rng(seed.spawn(1)[0]), columns",

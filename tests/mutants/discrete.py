@@ -5,18 +5,19 @@ from __future__ import annotations
 from tests.mutants import Mutant
 
 LAW = "samplers/test_gibbs.py::test_one_update_follows_the_full_conditional"
-CONTRACT = "likelihoods/test_all.py::test_contract"
-BERNOULLI = "likelihoods/test_bernoulli.py::"
+CONTRACT = "likelihoods/test_registry.py::test_contract"
+BERNOULLI = "likelihoods/discrete/test_bernoulli.py::"
 BETA = f"{BERNOULLI}test_matches_the_beta_function[True-40]"
-CATEGORICAL = "likelihoods/test_categorical.py::"
+CATEGORICAL = "likelihoods/discrete/test_categorical.py::"
 DIRICHLET = f"{CATEGORICAL}test_matches_the_gamma_function[2-concentration1]"
-POISSON = "likelihoods/test_poisson.py::"
+POISSON = "likelihoods/discrete/test_poisson.py::"
 GAMMA = f"{POISSON}test_matches_the_gamma_function[0.4-b1]"
 POISSON_WEIGHTS = f"{POISSON}test_weights_of_many_slots[2.0]"
 
 DISCRETE = [
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "refresh",
         "the zeros of a column are not told from its items",
         "log_at(lik.b, d, m - s, inside)",
         "log_at(lik.b, d, m, inside)",
@@ -24,6 +25,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "refresh",
         "leave-one-out: the weight counts the item",
         "log_at(lik.a, d, s - 1, inside)",
         "log_at(lik.a, d, s, inside)",
@@ -31,6 +33,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "refresh",
         "leave-one-out: the bias counts the item",
         "sum_log_at(lik.ab, m - 1)",
         "sum_log_at(lik.ab, m)",
@@ -38,6 +41,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "_log_marginal",
         "the marginal adds what it should subtract",
         "- log_gamma_at(lik.b, d, 0, inside)",
         "+ log_gamma_at(lik.b, d, 0, inside)",
@@ -45,6 +49,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "_copy",
         "a copy keeps its size",
         "    lik.size[to] = lik.size[source]\n",
         "",
@@ -52,6 +57,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "Bernoulli.bind",
         "the prior's counts are swapped where ones are common",
         "np.where(common, b, a), np.where(common, a, b)",
         "a, b",
@@ -59,13 +65,15 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "Bernoulli.rows",
         "new rows are listed by their ones",
         "term_lists(X != bound.common)",
         "term_lists(X != 0)",
-        "likelihoods/test_all.py::test_new_rows_see_the_same_blocks[bernoulli-0]",
+        "likelihoods/test_registry.py::test_new_rows_see_the_same_blocks[bernoulli-0]",
     ),
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "refresh",
         "one entry beyond the tables is looked up",
         "inside = m < min(lik.a.length, lik.b.length)\n",
         "inside = m <= min(lik.a.length, lik.b.length)\n",
@@ -73,6 +81,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "_clear",
         "a cleared slot keeps its counts",
         "    lik.counts[k, :] = 0\n",
         "",
@@ -80,6 +89,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "Bernoulli.sample",
         "new rows hold the rare value for the common one",
         "np.where(departs, 1.0 - bound.common, bound.common)",
         "np.where(departs, bound.common, 1.0 - bound.common)",
@@ -87,6 +97,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
+        "resize",
         "the normaliser counts an item too many",
         "lik.bias[k] = -sum_log_at(lik.total, m)",
         "lik.bias[k] = -sum_log_at(lik.total, m + 1)",
@@ -94,6 +105,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
+        "resize",
         "leave-one-out: the normaliser counts the item",
         "-sum_log_at(lik.total, m - 1)",
         "-sum_log_at(lik.total, m)",
@@ -101,6 +113,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
+        "refresh_term",
         "leave-one-out: the weight counts the item",
         "log_at(lik.prior, term, n - 1, inside)",
         "log_at(lik.prior, term, n, inside)",
@@ -108,6 +121,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
+        "Categorical.bind",
         "the concentration is not summed over the categories",
         "tabulate(concentration * n_categories, n + 2)",
         "tabulate(concentration, n + 2)",
@@ -115,6 +129,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
+        "shift",
         "weights are one item behind their counts",
         "        lik.counts[k, term] += sign\n        refresh_term(lik, k, term)\n",
         "        refresh_term(lik, k, term)\n        lik.counts[k, term] += sign\n",
@@ -122,6 +137,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
+        "_log_marginal",
         "the marginal is not normalised by the prior",
         "            total -= log_gamma_at(lik.prior, term, 0, inside)\n",
         "",
@@ -129,6 +145,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
+        "_codes",
         "columns share their categories",
         "first = np.cumsum(n_categories) - n_categories\n    start",
         "first = np.arange(len(n_categories))\n    start",
@@ -136,6 +153,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
+        "refresh_term",
         "one entry beyond the tables is looked up",
         "    inside = n < lik.prior.length\n    lik.weight",
         "    inside = n <= lik.prior.length\n    lik.weight",
@@ -143,6 +161,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/missing_terms.py",
+        "sample_terms",
         "new rows invert the prior alone",
         "np.cumsum(bound.prior.base + bound.counts[k])",
         "np.cumsum(bound.prior.base)",
@@ -150,6 +169,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "refresh",
         "the bias is that of a block with one item more",
         "* log_step_at(lik, d, m)\n",
         "* log_step_at(lik, d, m + 1)\n",
@@ -157,6 +177,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "refresh",
         "leave-one-out: the bias counts the item",
         "* log_step_at(lik, d, m - 1)",
         "* log_step_at(lik, d, m)",
@@ -164,6 +185,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "refresh",
         "the tangent lies below the curve",
         "(c + 0.5) * inverse",
         "(c + 1.5) * inverse",
@@ -171,6 +193,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "refresh",
         "the bound bends too little",
         "0.5 * inverse\n",
         "0.25 * inverse\n",
@@ -178,6 +201,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "refresh",
         "the bound counts an item too many",
         "- (c + 0.5) * inverse - log_rate_at(lik, d, m + 1)",
         "- (c + 0.5) * inverse - log_rate_at(lik, d, m + 2)",
@@ -185,6 +209,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "_log_predictive",
         "the predictive's rate is one item behind",
         "total[d], y) - y * log_rate_at(lik, d, m + 1)",
         "total[d], y) - y * log_rate_at(lik, d, m)",
@@ -192,6 +217,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "_log_predictive_without",
         "leave-one-out: the sum counts the item",
         "log_rising(lik.shape, d, total[d] - y, y)",
         "log_rising(lik.shape, d, total[d], y)",
@@ -199,6 +225,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "_log_predictive_without",
         "leave-one-out: the rate counts the item",
         "y * log_rate_at(lik, d, m - 1)",
         "y * log_rate_at(lik, d, m)",
@@ -206,6 +233,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "shift",
         "removal adds to the factorials",
         "lik.sum_log_base[k] += sign * lik.log_base[i]",
         "lik.sum_log_base[k] += lik.log_base[i]",
@@ -213,6 +241,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "_log_marginal",
         "the marginal lacks the rate of the counts",
         "        value -= s * log_rate_at(lik, d, m)\n",
         "",
@@ -220,6 +249,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "_copy",
         "a copy keeps its factorials",
         "    lik.sum_log_base[to] = lik.sum_log_base[source]\n",
         "",
@@ -227,6 +257,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "counts",
         "an item alone has the wrong power of the rate",
         "shape * np.log1p(1 / rate)",
         "np.log1p(1 / rate)",
@@ -234,6 +265,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "log_rising",
         "the series has a wrong coefficient",
         "- 1.0 / low) / 12.0",
         "- 1.0 / low) / 6.0",
@@ -241,6 +273,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "log_rising",
         "entries beyond the tables are looked up",
         "if s + y < shape.length:",
         "if s < shape.length:",
@@ -248,6 +281,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "fill_bounds",
         "the bound of a new block is not tempered",
         "log_prior[empty] + beta * lik.log_alone[i]",
         "log_prior[empty] + lik.log_alone[i]",
@@ -255,6 +289,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/poisson.py",
+        "Poisson._at",
         "the automatic rate forgets the shape",
         "rate = shape / np.maximum",
         "rate = 1.0 / np.maximum",
@@ -262,6 +297,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/poisson.py",
+        "Poisson.sample",
         "new rows take the rate for a scale",
         "1 / (bound.rate + bound.size[k])",
         "(bound.rate + bound.size[k])",
@@ -269,6 +305,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/terms.py",
+        "sum_terms",
         "four terms at a time step by three",
         "p += 4",
         "p += 3",
@@ -276,6 +313,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/terms.py",
+        "sum_terms",
         "the fourth of four terms is dropped",
         "(w2[k] + w3[k])",
         "w2[k]",
@@ -283,6 +321,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/terms.py",
+        "sum_terms",
         "one of the last three terms is taken, not all",
         "    while p < end:",
         "    if p < end:",
@@ -290,6 +329,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/terms.py",
+        "listed_within",
         "an item is compared with itself",
         "beta * log_predictive_without(lik, own, i)",
         "beta * log_predictive(lik, own, i)",
@@ -297,6 +337,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/terms.py",
+        "listed_within",
         "the weights are not tempered",
         "weights[k] = log_prior[k] + beta * weights[k]",
         "weights[k] = log_prior[k] + weights[k]",
@@ -304,6 +345,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/terms.py",
+        "listed_within",
         "the reference is listed twice",
         "if weights[k] > floor and k != first:",
         "if weights[k] > floor:",
@@ -311,6 +353,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/terms.py",
+        "listed_within",
         "no new block is offered",
         "range(empty + 1):",
         "range(empty):",
@@ -318,6 +361,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/terms.py",
+        "_log_predictive_without",
         "leave-one-out: the bias counts the item",
         "lik.bias_without[k], lik.weight_without[k]",
         "lik.bias[k], lik.weight_without[k]",
@@ -325,6 +369,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/log_tables.py",
+        "tabulate",
         "entries are off by one",
         "row * (length + 1) + 1",
         "row * (length + 1)",
@@ -332,6 +377,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/log_tables.py",
+        "tabulate",
         "columns of equal base count once",
         "times.astype(float)",
         "np.ones(len(times))",
@@ -339,6 +385,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/log_tables.py",
+        "sum_log_at",
         "sums are off by one entry",
         "(table.length + 1) + 1 + j]",
         "(table.length + 1) + j]",
@@ -346,6 +393,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/log_tables.py",
+        "log_at",
         "beyond the tables: a logarithm of less than nothing",
         "+ j) if j >= 0 else 0.0",
         "+ j)",
@@ -353,6 +401,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/log_tables.py",
+        "log_gamma_at",
         "beyond the tables: the factorial for Gamma",
         "math.lgamma(table.base[d] + j)",
         "math.lgamma(table.base[d] + j + 1)",
@@ -360,6 +409,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/log_tables.py",
+        "sum_log_at",
         "beyond the tables: a sum lacks its counts",
         "total += math.log(table.base[d] + j)",
         "total += math.log(table.base[d])",

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-MESSAGES = "test_messages.py::"
+MESSAGES = "package/test_messages.py::"
 FITS = "test_mixtures.py::"
 TABLES = "test_pyclone.py::"
 
 FIRST_HOUR = [
     Mutant(
         "samplers/split_merge/base.py",
+        "SplitMergeSampler._learn",
         "few rows get no more moves than many",
         "enough = max(state.n_items, self.few // (n_columns or DISCRETE))",
         "enough = state.n_items",
-        "samplers/test_pairs.py::test_few_items_get_as_many_moves_as_cost_an_iteration",
+        "samplers/split_merge/test_kernel.py::test_few_items_get_as_many_moves_as_cost_an_iteration",
     ),
     Mutant(
         "samplers/split_merge/base.py",
+        "SplitMergeSampler._learn",
         "columns cost nothing",
         "self.few // (n_columns or DISCRETE)",
         "self.few",
-        "samplers/test_pairs.py::test_few_items_get_as_many_moves_as_cost_an_iteration",
+        "samplers/split_merge/test_kernel.py::test_few_items_get_as_many_moves_as_cost_an_iteration",
     ),
     Mutant(
         "_core/arguments.py",
+        "named_columns.name",
         "all columns are called like the first",
         "repr(names[int(digits)])",
         "repr(names[0])",
@@ -32,6 +35,7 @@ FIRST_HOUR = [
     ),
     Mutant(
         "_core/arguments.py",
+        "named_columns.name",
         "columns without a name have one",
         "if int(digits) < len(names) else digits",
         "if int(digits) < 99 else digits",
@@ -39,6 +43,7 @@ FIRST_HOUR = [
     ),
     Mutant(
         "_estimators/encoding.py",
+        "check_dates",
         "dates are numbers",
         "if kind.startswith(",
         "if False and kind.startswith(",
@@ -46,6 +51,7 @@ FIRST_HOUR = [
     ),
     Mutant(
         "_estimators/base.py",
+        "Sampled._finish",
         "Ctrl-C after sampling loses the draws",
         "with interruptible(stop):  # what was drawn is not lost to a Ctrl-C that comes now",
         "if stop:",
@@ -53,6 +59,7 @@ FIRST_HOUR = [
     ),
     Mutant(
         "_estimators/base.py",
+        "Sampled._continue",
         "chains go on with another thinning than that of the fit",
         "Schedule(more, iteration, self._thin)",
         "Schedule(more, iteration, self.thin)",
@@ -60,6 +67,7 @@ FIRST_HOUR = [
     ),
     Mutant(
         "_estimators/report.py",
+        "Report.of",
         "the report names a sampler that was set later",
         "sampler {model._sampler!r}",
         "sampler {model.sampler!r}",
@@ -67,6 +75,7 @@ FIRST_HOUR = [
     ),
     Mutant(
         "_estimators/report.py",
+        "_doubts",
         "an estimate that no draw resembles is not worth a note",
         "if model.n_clusters_ <= max(model.n_clusters_posterior_):",
         "if model.n_clusters_ > 0:",
@@ -74,34 +83,39 @@ FIRST_HOUR = [
     ),
     Mutant(
         "_fitting/smc_runs.py",
+        "combined",
         "a run that cannot tell its error has none",
         "math.sqrt(variance) if variance > 0 else math.nan",
         "math.sqrt(max(variance, 0.0))",
-        "test_smc_fit.py::test_evidences_are_averaged_not_their_logarithms",
+        "_fitting/test_smc_runs.py::test_evidences_are_averaged_not_their_logarithms",
     ),
     Mutant(
         "diagnostics/chains.py",
+        "_apart",
         "some chain is always said to be apart",
         "alone = rhat[c] < RHAT_LIMIT and sorted(rhat)[1] >= RHAT_LIMIT",
         "alone = True",
-        "test_diagnostics.py::test_the_verdict_names_a_chain_that_is_apart_from_all_others",
+        "diagnostics/test_chains.py::test_the_verdict_names_a_chain_that_is_apart_from_all_others",
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.load",
         "parts of a checkpoint need not fit one another",
         "                    check_sound(chains, n_items, n_chains)\n",
         "                    pass\n",
-        "test_survival.py::test_a_checkpoint_whose_parts_do_not_fit_is_refused",
+        "_fitting/test_checkpoint.py::test_a_checkpoint_whose_parts_do_not_fit_is_refused",
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "check_sound",
         "some chains of a checkpoint are enough",
         "len(chains) != n_chains",
         "len(chains) > n_chains",
-        "test_survival.py::test_a_checkpoint_whose_parts_do_not_fit_is_refused",
+        "_fitting/test_checkpoint.py::test_a_checkpoint_whose_parts_do_not_fit_is_refused",
     ),
     Mutant(
         "likelihoods/pyclone/tables.py",
+        "wide",
         "rows without counts are no missing samples",
         "    out.transpose(0, 2, 1)[np.isnan(out[:, :2]).all(axis=1)] = np.nan\n",
         "",
@@ -109,6 +123,7 @@ FIRST_HOUR = [
     ),
     Mutant(
         "likelihoods/pyclone/tables.py",
+        "wide",
         "samples that a table lacks have no reads",
         "nothing = np.full(len(at.mutations), np.nan)",
         "nothing = np.zeros(len(at.mutations))",
@@ -116,6 +131,7 @@ FIRST_HOUR = [
     ),
     Mutant(
         "likelihoods/pyclone/tables.py",
+        "places",
         "what has no name is called nan",
         "if key is None or key != key",
         "if key is None",
@@ -123,23 +139,26 @@ FIRST_HOUR = [
     ),
     Mutant(
         "cli/read.py",
+        "likelihoods",
         "coins are measured",
         '"bernoulli" if coins else "nig"',
         '"nig"',
-        "test_cli.py::test_mixed_tables_are_clustered_by_words_coins_and_numbers",
+        "cli/test_commands.py::test_mixed_tables_are_clustered_by_words_coins_and_numbers",
     ),
     Mutant(
         "cli/read.py",
+        "_holds_text",
         "numbers with a comma are words",
         'if "comma" in str(error):',
         'if "comma" == str(error):',
-        "test_cli.py::test_a_comma_in_mixed_tables_makes_no_category",
+        "cli/test_commands.py::test_a_comma_in_mixed_tables_makes_no_category",
     ),
     Mutant(
         "cli/commands.py",
+        "pyclone",
         "error rates are text",
         '(*COLUMNS, "error_rate")',
         "COLUMNS",
-        "test_cli.py::test_an_error_rate_in_a_table_is_a_number",
+        "cli/test_commands.py::test_an_error_rate_in_a_table_is_a_number",
     ),
 ]

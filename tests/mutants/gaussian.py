@@ -6,8 +6,8 @@ from tests.mutants import Mutant
 
 LAW = "samplers/test_gibbs.py::test_one_update_follows_the_full_conditional"
 LAZY = "samplers/test_gibbs.py::test_lazy_choice_is_the_full_one"
-CONTRACT = "likelihoods/test_all.py::test_contract"
-GAUSSIAN_TESTS = "likelihoods/test_gaussian.py::"
+CONTRACT = "likelihoods/test_registry.py::test_contract"
+GAUSSIAN_TESTS = "likelihoods/gaussian/test_niw.py::"
 NIW_T = f"{GAUSSIAN_TESTS}test_niw_predictive_is_a_student_t"
 NIW_GOLDEN = f"{GAUSSIAN_TESTS}test_niw_golden_numbers"
 WEIGHTS = f"{GAUSSIAN_TESTS}test_weights_of_many_slots"
@@ -17,6 +17,7 @@ SAMPLES = f"{GAUSSIAN_TESTS}test_samples_follow_the_predictive"
 GAUSSIAN = [
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "quadratic",
         "the columns correlate with the wrong sign",
         "across = b - lik.slope[k] * a\n    return",
         "across = b + lik.slope[k] * a\n    return",
@@ -24,6 +25,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "refresh",
         "the predictive has the log-determinant of before",
         "    lik.log_det[k] = math.log(lik.s00[k]) + math.log(lik.rest[k])\n"
         "    lik.const[k] = lik.norm_predictive[m] - 0.5 * lik.log_det[k]\n",
@@ -33,6 +35,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "refresh",
         "the predictive's normaliser is off by one size",
         "lik.const[k] = lik.norm_predictive[m]",
         "lik.const[k] = lik.norm_predictive[m + 1]",
@@ -40,6 +43,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "refresh",
         "the predictive has half a degree of freedom too few",
         "0.5 * (lik.prior[1] + m + 1.0)",
         "0.5 * (lik.prior[1] + m)",
@@ -47,6 +51,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "shift",
         "the slope is scaled by the old variance",
         "a * across / new",
         "a * across / old",
@@ -54,6 +59,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "shift",
         "the rest grows as if the slope were known",
         "w * old / new * across",
         "w * across",
@@ -61,6 +67,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "_log_weights",
         "the bound has the slope with the wrong sign",
         "across = b - slope[k] * a",
         "across = b + slope[k] * a",
@@ -68,6 +75,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "shift",
         "removal shrinks S by the factor of addition",
         "w = sign * r / (r + sign)",
         "w = sign * r / (r + 1.0)",
@@ -75,6 +83,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "shift",
         "removal moves the mean the wrong way",
         "lik.mean1[k] += sign * b",
         "lik.mean1[k] += b",
@@ -82,6 +91,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "_log_predictive_without",
         "leave-one-out: the quadratic form is not scaled back",
         "(r + 1.0) / (r - 1.0)",
         "r / (r - 1.0)",
@@ -89,6 +99,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "_log_predictive_without",
         "leave-one-out: the normaliser counts the item",
         "lik.norm_predictive[m - 1]",
         "lik.norm_predictive[m]",
@@ -96,6 +107,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "_log_predictive_without",
         "leave-one-out: half a power too many",
         "(lik.half_df[k] - 1.0)",
         "(lik.half_df[k] - 0.5)",
@@ -103,6 +115,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "_log_marginal",
         "the marginal has the prior's degrees of freedom",
         "0.5 * (lik.prior[1] + m) * lik.log_det[k]",
         "0.5 * lik.prior[1] * lik.log_det[k]",
@@ -110,6 +123,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "_copy",
         "a copy lacks the slope",
         "= lik.s00[source], lik.slope[source]",
         "= lik.s00[source], lik.slope[to]",
@@ -117,6 +131,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "_copy",
         "a copy keeps its predictive",
         "lik.rest[source]\n    refresh(lik, to)\n",
         "lik.rest[source]\n",
@@ -124,6 +139,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "_log_weights",
         "the bound lies below what it should bound",
         "(2.0 * t / (2.0 + t))",
         "t",
@@ -131,6 +147,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "_log_weights",
         "the bound is not tempered",
         "bound[k] = log_prior[k] + beta * (",
         "bound[k] = log_prior[k] + (",
@@ -138,6 +155,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "_log_weights",
         "the bound is not taken of the empty slot",
         "padded(partition.n_blocks[0] + 1)",
         "padded(partition.n_blocks[0])",
@@ -145,6 +163,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "shift",
         "removal scales the step by the factor of addition",
         "math.sqrt(r / (r + sign))",
         "math.sqrt(r / (r + 1.0))",
@@ -152,6 +171,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "rank_one",
         "the log-determinant grows by the first pivot alone",
         "lik.log_det[k] += math.log(before)",
         "lik.log_det[k] += math.log(1.0 + sign * (inv_chol[k, 0, 0] * v[0]) ** 2)",
@@ -159,6 +179,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "rank_one",
         "the log-determinant of before is kept",
         "    lik.log_det[k] += math.log(before)\n",
         "",
@@ -166,6 +187,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "rank_one",
         "rows of the inverse do not shrink",
         "shrink * (old - along * p[b])",
         "old - along * p[b]",
@@ -173,6 +195,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "rank_one",
         "rows of the inverse forget the rows before them",
         "p[b] += z * old",
         "p[b] = z * old",
@@ -180,6 +203,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "rank_one",
         "a downdate turns rows the way an update does",
         "math.sqrt(before / after), sign * z / before",
         "math.sqrt(before / after), z / before",
@@ -187,6 +211,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "rank_one",
         "a removed row stays in S",
         "step = sign * v[a]",
         "step = v[a]",
@@ -194,6 +219,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "factorise",
         "a pooled block has the pivots of the prior",
         "square -= factor * factor",
         "square = 0.0",
@@ -201,6 +227,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_screened",
         "the screen has the slope with the wrong sign",
         "z1 = inv_chol[k, 1, 0] * a + ",
         "z1 = -inv_chol[k, 1, 0] * a + ",
@@ -208,6 +235,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_screened",
         "the screen lies below what it should bound",
         "* t / (2.0 + t))",
         "* t)",
@@ -215,6 +243,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_screened",
         "the screen is not tempered",
         "return log_prior + beta * (const - (lik",
         "return log_prior + (const - (lik",
@@ -222,6 +251,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "four_squares",
         "of four squares one is forgotten",
         "z2 * z2 + z3 * z3\n",
         "z2 * z2\n",
@@ -229,6 +259,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "squared",
         "rows beyond the last four are forgotten",
         "for a in range(last, stop):",
         "for a in range(stop, stop):",
@@ -236,6 +267,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_log_predictive_without",
         "leave-one-out: the quadratic form is scaled forward",
         "quadratic(lik, k, i) * r / (r - 1.0)",
         "quadratic(lik, k, i) * r / (r + 1.0)",
@@ -243,6 +275,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_log_predictive_without",
         "leave-one-out: half a power too many",
         "0.5 * (lik.prior[1] + m - 1.0)",
         "0.5 * (lik.prior[1] + m)",
@@ -250,6 +283,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_at_least",
         "a solve in parts forgets the first part",
         "total += squared(",
         "total = squared(",
@@ -257,6 +291,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_at_least",
         "a solve in parts counts the first part twice",
         "start, stop = stop, min(2 * stop, d)",
         "start, stop = 0, min(2 * stop, d)",
@@ -264,6 +299,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_at_least",
         "slots are left out before they are seen to be low",
         "if weight < floor:",
         "if weight < floor + 3.0:",
@@ -271,6 +307,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_log_weights",
         "a new block is offered only to items that have none",
         "if first != empty and fresh > floor:",
         "if first == empty and fresh > floor:",
@@ -278,6 +315,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_log_weights",
         "a new block is not tempered",
         "fresh = log_prior[empty] + beta * lik.log_empty[i]",
         "fresh = log_prior[empty] + lik.log_empty[i]",
@@ -285,13 +323,15 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "with_rows",
         "new rows have no predictive in an empty slot",
         "    fill_empty(spare, 0)\n",
         "",
-        "test_prediction.py::test_exact_for_every_likelihood[niw-2]",
+        "_predict/test_predictive.py::test_exact_for_every_likelihood[niw-2]",
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_copy",
         "a copy keeps its log-determinant",
         "    lik.log_det[to] = lik.log_det[source]\n",
         "",
@@ -299,6 +339,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "_tables",
         "the predictive's Gamma ratio is off by a half",
         "gammaln((nu_m + 1 - d) / 2)",
         "gammaln((nu_m - d) / 2)",
@@ -306,6 +347,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "_tables",
         "the predictive is that of the mean",
         "np.log(r / ((r + 1) * np.pi))",
         "np.log(r / np.pi)",
@@ -313,6 +355,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "_tables",
         "the marginal has the log-determinant of the prior to the wrong power",
         "0.5 * nu * np.linalg.slogdet",
         "0.5 * d * np.linalg.slogdet",
@@ -320,6 +363,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "_tables",
         "the predictive forgets the units",
         "np.pi)) - log_unit",
         "np.pi))",
@@ -327,6 +371,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "_tables",
         "the marginal has 2 pi for pi",
         "0.5 * d * np.log(np.pi) + log_unit",
         "0.5 * d * np.log(2 * np.pi) + log_unit",
@@ -334,6 +379,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "_tables",
         "the marginal forgets the units",
         "np.log(np.pi) + log_unit",
         "np.log(np.pi)",
@@ -341,6 +387,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "NormalInverseWishart._scale",
         "a given scale matrix is changed into the wrong units",
         "return scale / np.outer(unit.scale, unit.scale)",
         "return scale / unit.scale",
@@ -348,6 +395,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "NormalInverseWishart._mean",
         "a given mean is centred but not scaled",
         "- unit.centre) / unit.scale",
         "- unit.centre)",
@@ -355,6 +403,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "NormalInverseWishart.bind",
         "one column has all degrees of freedom as its shape",
         "kappa, nu / 2, np.diag(scale) / 2",
         "kappa, nu, np.diag(scale) / 2",
@@ -362,6 +411,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "NormalInverseWishart.sample",
         "new rows scatter like their mean",
         "np.sqrt((r + 1) / (r * rng.chisquare(df)))",
         "np.sqrt(1 / (r * rng.chisquare(df)))",

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-HOLES = "likelihoods/test_holes.py::"
+HOLES = "likelihoods/test_base_missing.py::"
 BY_COLUMN = f"{HOLES}test_a_column_is_the_complete_one_of_the_rows_that_have_it"
 CONTRACT = f"{HOLES}test_contract"
 PLAIN = f"{HOLES}test_without_holes_nothing_changes"
-NIW = "likelihoods/test_niw_holes.py::"
+NIW = "likelihoods/gaussian/test_niw_imputed.py::"
 REDRAW = f"{NIW}test_a_redraw_is_the_transform_of_its_normals_and_chi_squares"
 NEW_ROWS = f"{NIW}test_new_rows_have_the_marginal_student_t"
 STATISTICS = f"{NIW}test_statistics_are_those_of_the_completed_rows"
 SAVED = f"{NIW}test_chains_go_on_bit_by_bit_from_where_they_were_saved"
 DRAWS = f"{NIW}test_predictions_use_the_missing_entries_of_every_draw"
-MIXED = "test_columns.py::"
-IMPUTE = "test_impute.py::"
+MIXED = "likelihoods/mixed/test_columns.py::"
+IMPUTE = "_predict/test_imputation.py::"
 
 MISSING = [
     Mutant(
         "likelihoods/gaussian/nig_missing.py",
+        "shift",
         "a missing entry counts as an item of its column",
         "        lik.size[d, k] += sign\n        refresh(lik, k, d)",
         "        for e in range(len(lik.mean)):\n            lik.size[e, k] += sign\n"
@@ -28,6 +29,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/nig_missing.py",
+        "_log_marginal",
         "the units of all columns count for every entry",
         "total -= m * lik.log_unit[d] +",
         "total -= m * lik.log_unit.sum() +",
@@ -35,6 +37,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/nig_missing.py",
+        "_log_predictive_without",
         "leave-one-out: a power too many",
         "(lik.half_df[d, k] - 1.0) * math.log(rest)",
         "lik.half_df[d, k] * math.log(rest)",
@@ -42,6 +45,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/nig_missing.py",
+        "fill_bounds",
         "a bound that is none",
         "half_df[k] * (2.0 * t / (2.0 + t))",
         "half_df[k] * t",
@@ -49,6 +53,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/nig_missing.py",
+        "_pool",
         "pooled sizes are those of one part",
         "        lik.size[d, to] = lik.size[d, one] + lik.size[d, two]\n",
         "        lik.size[d, to] = lik.size[d, one]\n",
@@ -56,6 +61,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/discrete/missing_terms.py",
+        "refresh",
         "leave-one-out: the size counts the item",
         "log_at(lik.total, d, m - 1, m < lik.total.length)",
         "log_at(lik.total, d, m, m < lik.total.length)",
@@ -63,6 +69,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/discrete/missing_terms.py",
+        "refresh",
         "sizes are those of the first column",
         "    m = lik.size[k, d]\n    log_total",
         "    m = lik.size[k, 0]\n    log_total",
@@ -70,6 +77,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/discrete/missing_terms.py",
+        "observed_lists",
         "terms of an item begin where its row does, not after those before it",
         "np.cumsum(observed.sum(axis=1), out=start[1:])",
         "start[1:] = np.arange(1, len(codes) + 1) * codes.shape[1]",
@@ -77,6 +85,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "Bernoulli.bind_observed",
         "the prior's counts of ones and zeros change places",
         "np.column_stack([b, a]).ravel()",
         "np.column_stack([a, b]).ravel()",
@@ -84,6 +93,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/discrete/missing_counts.py",
+        "_log_predictive_without",
         "leave-one-out: the size counts the item",
         "log_count(lik, d, size[d] - 1, total[d] - y, y)",
         "log_count(lik, d, size[d], total[d] - y, y)",
@@ -91,6 +101,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/discrete/missing_counts.py",
+        "observed_counts",
         "log y! of missing entries is that of a one",
         "np.where(observed, X, 0.0)",
         "np.where(observed, X, 2.0)",
@@ -98,6 +109,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/discrete/poisson.py",
+        "Poisson._at",
         "the automatic rate divides by all rows",
         "np.maximum(observed_mean(X), 1 / n)",
         "np.maximum(np.nansum(X, axis=0) / len(X), 1 / n)",
@@ -105,6 +117,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/units.py",
+        "cluster_share",
         "chance neighbours of rows with holes are believed",
         "        near *= cloud / _near(np.where(holes, np.nan, _cloud(*Z.shape)))\n",
         "        pass\n",
@@ -112,6 +125,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_imputed.py",
+        "redraw",
         "a redraw does not look at the observed entries",
         "            for b in range(a + 1):\n                x += C[a, b] * y[b]",
         "            for b in range(p, a + 1):\n                x += C[a, b] * y[b]",
@@ -119,6 +133,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_imputed.py",
+        "redraw",
         "a redraw sees the row itself in its cluster",
         "        _remove(lik, k, i)\n        r = lik.prior[0] + lik.size[k]\n",
         "        r = lik.prior[0] + lik.size[k] - 1\n",
@@ -126,6 +141,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_imputed.py",
+        "redraw",
         "the spread of a redraw does not follow from the observed entries",
         "(r + 1.0) / r + factorise(lik, k, h))",
         "(r + 1.0) / r + 0.0 * factorise(lik, k, h))",
@@ -133,6 +149,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_imputed.py",
+        "_move_latent",
         "degrees of freedom lack the observed entries",
         "others - d + 1 + lik.n_observed",
         "others - d + 1",
@@ -140,6 +157,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_imputed.py",
+        "redraw",
         "the density in an empty slot is that of the old entries",
         "        lik.log_empty[i] = _predictive(lik, empty, i)\n",
         "",
@@ -147,6 +165,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_imputed.py",
+        "rows_of_holed",
         "new rows: the scales of missing columns count",
         "np.where(np.isnan(Z), 0.0, np.log(bound.unit)).sum(axis=1)",
         "np.log(bound.unit).sum() + np.zeros(len(Z))",
@@ -154,6 +173,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_imputed.py",
+        "_log_predictive",
         "new rows: degrees of freedom of all columns",
         "        value -= math.log(lik.factor[a, a])\n",
         "        value -= 2.0 * math.log(lik.factor[a, a])\n",
@@ -161,6 +181,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_imputed.py",
+        "HoledNIW.slot_axis",
         "chains share one array of missing entries",
         'own = {"X": (), "log_empty": (), "factor": ()}',
         'own = {"log_empty": (), "factor": ()}',
@@ -168,6 +189,7 @@ MISSING = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "begun",
         "missing entries are not taken up where a chain was saved",
         "        state.set_latent(chain.latent)\n",
         "        pass\n",
@@ -175,6 +197,7 @@ MISSING = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "frozen",
         "missing entries are not saved",
         "np.zeros(0) if place.latent is None else place.latent",
         "np.zeros(0)",
@@ -182,6 +205,7 @@ MISSING = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "iterate",
         "missing entries never move",
         "    state.move_latent(chain.rng)\n",
         "",
@@ -189,6 +213,7 @@ MISSING = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "recall",
         "all draws are predicted with one draw's missing entries",
         "        set_latent(bound, fitted.latent[draw])\n",
         "        set_latent(bound, fitted.latent[0])\n",
@@ -196,6 +221,7 @@ MISSING = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "recall",
         "slots keep what they held under the last draw's entries",
         "        partition.labels[:] = -1\n",
         "",
@@ -203,6 +229,7 @@ MISSING = [
     ),
     Mutant(
         "_predict/imputation.py",
+        "_expected",
         "new rows: all draws count alike",
         "share = weights[r] * np.exp(share - higher[:, None])",
         "share = weights[r] * np.exp(share - higher[:, None])\n"
@@ -211,6 +238,7 @@ MISSING = [
     ),
     Mutant(
         "_predict/imputation.py",
+        "impute",
         "rows of the fit are taken for new ones",
         "items = None if members is None else members[holed]",
         "items = None",
@@ -218,6 +246,7 @@ MISSING = [
     ),
     Mutant(
         "_predict/imputation.py",
+        "impute",
         "rows are looked up by their place among those with holes",
         "members[holed]",
         "members[: len(holed)]",
@@ -225,6 +254,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
+        "Categorical.filled",
         "the least probable category is filled in",
         "part.argmax(axis=1)",
         "part.argmin(axis=1)",
@@ -232,6 +262,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/mixed/columns.py",
+        "Columns.filled",
         "parts are filled in from one another's means",
         "            done += width\n",
         "            done += len(own)\n",
@@ -239,6 +270,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/mixed/side_by_side.py",
+        "_log_predictive_without",
         "the second part has no say where the item may stay",
         "return first + ops.log_predictive_without(lik.second, k, i)",
         "return first",
@@ -246,6 +278,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/mixed/side_by_side.py",
+        "_coordinate",
         "coordinates of the second part are numbered on",
         "ops.coordinate(lik.second, i, d - n_first)",
         "ops.coordinate(lik.second, i, 0)",
@@ -253,6 +286,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/mixed/columns.py",
+        "Columns.sample",
         "sampled columns stand in the order of the parts",
         "        row[order] = row.copy()\n",
         "",
@@ -260,6 +294,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/mixed/columns.py",
+        "column_numbers",
         "slices of names lack their end",
         "stop = _number(stop, names, d) + 1 ",
         "stop = _number(stop, names, d) ",
@@ -267,6 +302,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/mixed/columns.py",
+        "_check_covered",
         "columns in no part go unnoticed",
         '((times == 0, "in no part"), (times > 1, "in more than one part"))',
         '((times > 1, "in more than one part"),)',
@@ -274,6 +310,7 @@ MISSING = [
     ),
     Mutant(
         "_estimators/encoding.py",
+        "Encoding.__init__",
         "categories are numbered as they come",
         "sorted(values, key=lambda v: (type(v).__name__, v))",
         "list(dict.fromkeys(np.asarray(column, object)[~_missing(column)].tolist()))",
@@ -281,6 +318,7 @@ MISSING = [
     ),
     Mutant(
         "_estimators/mixture.py",
+        "Mixture._fitted_for",
         "rows with holes meet slots of complete data",
         "            fitted = fitted._replace(bound=self._likelihood.bind_observed(self._X))\n",
         "            pass\n",
@@ -288,6 +326,7 @@ MISSING = [
     ),
     Mutant(
         "_estimators/mixture.py",
+        "Mixture.__sklearn_tags__",
         "every likelihood is said to take NaN",
         'getattr(likelihood, "takes_nan", False)',
         "likelihood",
@@ -295,9 +334,10 @@ MISSING = [
     ),
     Mutant(
         "_core/state.py",
+        "grown_bound",
         "parts of bound data share their slots among chains",
         "            changed[name] = grown_bound(old, capacity)\n",
         "            changed[name] = old\n",
-        "likelihoods/test_all.py::test_growing_copies_what_a_chain_owns",
+        "likelihoods/test_registry.py::test_growing_copies_what_a_chain_owns",
     ),
 ]

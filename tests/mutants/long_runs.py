@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-SURVIVAL = "test_survival.py::"
+SURVIVAL = "_fitting/test_checkpoint.py::"
 DEATHS = f"{SURVIVAL}test_twenty_deaths_change_no_bit"
 FULL = f"{SURVIVAL}test_a_full_disk_loses_nothing_wherever_it_ends"
 GOES_ON = f"{SURVIVAL}test_a_fit_goes_on_when_the_disk_is_full_and_resumes_what_was_saved"
@@ -13,16 +13,17 @@ FLIPPED = f"{SURVIVAL}test_a_flipped_bit_is_noticed_wherever_it_matters"
 TWO = f"{SURVIVAL}test_two_fits_may_save_at_the_same_time"
 KILLED = f"{SURVIVAL}test_workers_killed_by_an_interrupt_cost_their_round"
 DRAWS = f"{SURVIVAL}test_draws_do_not_travel"
-PARCEL = "test_cluster.py::test_a_parcel_is_opened_where_its_content_has_arrived"
-CLUSTER = "test_cluster.py::test_a_cluster_changes_no_bit_and_gets_the_data_once"
-LOST = "test_cluster.py::test_a_worker_that_is_lost_changes_no_bit"
-CLOCK = "test_cluster.py::test_time_limits_do_not_depend_on_the_clock_of_a_machine"
+PARCEL = "_fitting/test_workers.py::test_a_parcel_is_opened_where_its_content_has_arrived"
+CLUSTER = "_fitting/test_workers.py::test_a_cluster_changes_no_bit_and_gets_the_data_once"
+LOST = "_fitting/test_workers.py::test_workers_without_the_data_get_them_and_change_no_bit"
+CLOCK = "_fitting/test_workers.py::test_time_limits_do_not_depend_on_the_clock_of_a_machine"
 ROUNDS = "test_mixtures.py::test_rounds_change_no_bit"
 STOPPED = "test_mixtures.py::test_a_stopped_fit_resumes_bit_for_bit"
 
 LONG_RUNS = [
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.__init__",
         "the file is written under its final name",
         'self.temporary = self.path.with_name(f"{self.path.stem}-{uuid4().hex}.tmp")',
         "self.temporary = self.path",
@@ -30,6 +31,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.__init__",
         "two fits write under the same name",
         "-{uuid4().hex}.tmp",
         "-x.tmp",
@@ -37,6 +39,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.refused",
         "any fit serves",
         'about["identity"] != self.identity',
         "False",
@@ -44,6 +47,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.refused",
         "any format serves",
         'about["format"] != FORMAT',
         "False",
@@ -51,6 +55,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.load",
         "pickles are opened",
         "allow_pickle=False) as file",
         "allow_pickle=True) as file",
@@ -58,6 +63,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.load",
         "some kinds of damage raise something else",
         "        except Exception as error:",
         "        except (OSError, ValueError, KeyError) as error:",
@@ -65,6 +71,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.save",
         "a full disk ends the fit",
         "        except OSError as error:\n            if not",
         "        except ZeroDivisionError as error:\n            if not",
@@ -72,6 +79,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.save",
         "a full disk warns at every save",
         "            self.warned = True\n",
         "",
@@ -79,6 +87,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.replace",
         "a save that failed leaves its file",
         "            discard(self.temporary)\n",
         "            pass\n",
@@ -86,6 +95,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.__init__",
         "files of the dead stay for ever",
         "        self.tidy()\n",
         "",
@@ -93,6 +103,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.tidy",
         "everybody's files are cleared away",
         'f"{self.path.stem}-*.tmp"',
         '"*.tmp"',
@@ -100,6 +111,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.save",
         "long saves are as frequent as short ones",
         "EVERY * max(1.0, self.seconds / SHORT)",
         "EVERY",
@@ -107,6 +119,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "Checkpoint.write",
         "chains resume from where they were stopped",
         "place = None if finished else chain.boundary",
         "place = None",
@@ -114,6 +127,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "thawed",
         "chains resume with new randomness",
         '    generator.bit_generator.state = meta["generator"]\n',
         "",
@@ -121,6 +135,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "thawed",
         "resumed chains forget their counts of moves",
         '        counts=Counter(meta["counts"]),\n',
         "",
@@ -128,6 +143,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "Chain.place",
         "a boundary counts only the draws of its round",
         "self.n_before + len(self.draws)",
         "len(self.draws)",
@@ -135,6 +151,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "Chain.joined",
         "draws of earlier rounds are lost",
         "getattr(self, name) + getattr(later, name)",
         "getattr(later, name)",
@@ -142,6 +159,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "_ends",
         "rounds end wherever it is convenient",
         "start = min((start // BOUNDARY * BOUNDARY) + length, total)",
         "start = min(start + length - 7, total)",
@@ -149,6 +167,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "run",
         "the first chain decides what is left to do",
         "start = min(chain.iteration for chain in chains)  # stopped",
         "start = chains[0].iteration  # stopped",
@@ -156,6 +175,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "carried_out",
         "workers without the data keep lacking them",
         "        parcel.sent = False\n",
         "",
@@ -163,6 +183,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "carried_out",
         "the data travel in every round",
         "    parcel.sent = True\n",
         "",
@@ -170,6 +191,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "run",
         "workers killed by an interrupt are an error",
         "except (BrokenProcessPool, KeyboardInterrupt) as error:",
         "except ZeroDivisionError as error:",
@@ -177,6 +199,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "run",
         "workers killed by something else are none",
         "if not (stop.requested.is_set() if broken else stop.given_up):",
         "if False:",
@@ -184,6 +207,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/stop.py",
+        "Stop.wait",
         "dead workers are waited for",
         "            _thread.interrupt_main()\n",
         "",
@@ -191,6 +215,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/workers.py",
+        "Parcel.__sizeof__",
         "dask is not told of the size",
         "(0 if self.sent else len(self.packed))",
         "0",
@@ -198,6 +223,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/workers.py",
+        "Parcel.packed",
         "the data are packed for every task",
         "    @cached_property\n",
         "    @property\n",
@@ -205,6 +231,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/workers.py",
+        "unpacked",
         "workers keep all data they ever saw",
         "list(SHELF)[:-KEPT]",
         "[]",
@@ -212,6 +239,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/stop.py",
+        "Stop.__getstate__",
         "workers elsewhere read the time limit on their own clock",
         "self.deadline - time.monotonic()\n",
         "self.deadline\n",
@@ -219,6 +247,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/stop.py",
+        "Stop.__getstate__",
         "tasks that start after an interrupt do not know of it",
         '"requested": self.requested.is_set()',
         '"requested": False',

@@ -10,12 +10,13 @@ LAZY = f"{GIBBS}test_lazy_choice_is_the_full_one"
 BOOKS = f"{GIBBS}test_moves_keep_the_books[bare]"
 SWEEPS = f"{GIBBS}test_sweeps_keep_the_books"
 SHORT = f"{GIBBS}test_short_kernel_calls_change_nothing"
-ROOM = "likelihoods/test_all.py::test_more_room_changes_nothing[nig-0]"
-CONTRACT = "likelihoods/test_all.py::test_contract[nig-0]"
+ROOM = "likelihoods/test_registry.py::test_more_room_changes_nothing[nig-0]"
+CONTRACT = "likelihoods/test_registry.py::test_contract[nig-0]"
 
 MOVES = [
     Mutant(
         "samplers/gibbs.py",
+        "pick",
         "u is not rescaled to the total weight",
         "above, c = u * total, 0",
         "above, c = u, 0",
@@ -23,6 +24,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "pick",
         "the inversion is off by one",
         "        c += 1\n    if left_out",
         "        c += 2\n    if left_out",
@@ -30,6 +32,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "pick",
         "the last candidate's share goes to the one before it",
         "while c < count - 1 and",
         "while c < count - 2 and",
@@ -37,6 +40,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "choose",
         "the slack forgets how many slots there are",
         "math.log(n_slots * u / (1.0 - u))",
         "math.log(u / (1.0 - u))",
@@ -44,6 +48,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "choose",
         "the slack is that of 1 - u",
         "* u / (1.0 - u)",
         "* (1.0 - u) / u",
@@ -51,6 +56,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "choose",
         "a list that lacks slots is taken for the whole",
         "if count > 1 else 0",
         "if count < 1 else 0",
@@ -58,6 +64,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "pick",
         "what is left out after the choice is forgotten",
         "above + u * left_out >= weights[c]",
         "above >= weights[c]",
@@ -65,6 +72,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "pick",
         "what is left out before the choice is forgotten",
         "above < (1.0 - u) * left_out",
         "above < 0.0",
@@ -72,6 +80,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "choose",
         "what is left out weighs too little",
         "n_slots * math.exp(-slack) if",
         "n_slots * math.exp(-2.0 * slack) if",
@@ -79,6 +88,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "pick",
         "left-out weights are compared with the largest weight, not the first",
         "left_out *= math.exp(weights[0] - top)",
         "left_out *= 0.01",
@@ -86,6 +96,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "seen_by",
         "a new block is weighed as if the item's own stayed",
         "others -= int(m == 1)",
         "others -= 0",
@@ -93,6 +104,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "seen_by",
         "the prior weight of the own block counts the item",
         "log_w[m] - log_w[m - 1]",
         "kept",
@@ -100,6 +112,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "seen_by",
         "an item alone is offered its emptied block and a new one",
         "log_prior[own] = -math.inf if m == 1 else",
         "log_prior[own] = -math.inf if m == 0 else",
@@ -107,6 +120,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "seen_by",
         "the new block's weight has the wrong sign",
         "log_v[others + 1] - log_v[others]",
         "log_v[others] - log_v[others + 1]",
@@ -114,6 +128,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "choose",
         "log_prior of the own block is not restored",
         "log_prior[own] = kept",
         "kept = 0.0",
@@ -121,6 +136,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "sweep",
         "absent items are counted",
         "i = problem.items[j]",
         "i = j",
@@ -128,6 +144,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "sweep",
         "a sweep entered again reads other uniforms",
         "uniforms[j - start]",
         "uniforms[j]",
@@ -135,6 +152,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
+        "sweep",
         "the item at which room ran out is skipped",
         "return j\n",
         "return j + 1\n",
@@ -142,6 +160,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "log_weights",
         "fallback: an item is compared with itself",
         "scores[own] = log_predictive_without(lik, own, i)",
         "scores[own] = log_predictive(lik, own, i)",
@@ -149,6 +168,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "log_weights",
         "fallback: the reference is listed twice",
         "if k != first and weight > floor:",
         "if weight > floor:",
@@ -156,6 +176,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "log_weights",
         "fallback: no new block is offered",
         "    for k in range(empty + 1):\n        weight",
         "    for k in range(empty):\n        weight",
@@ -163,6 +184,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "log_weights",
         "fallback: slots up to the slack above the reference are left out",
         "listed(partition, count, first, weight), weight - slack",
         "listed(partition, count, first, weight), weight + slack",
@@ -170,6 +192,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "log_weights",
         "fallback: the reference is not tempered",
         "log_prior[first] + beta * scores[first]",
         "log_prior[first] + scores[first]",
@@ -177,6 +200,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "log_predictive_without",
         "fallback: the item is not put back",
         "    value = log_predictive(lik, k, i)\n    add(lik, k, i)\n",
         "    value = log_predictive(lik, k, i)\n",
@@ -184,6 +208,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "rename",
         "fallback: rename leaves the old slot full",
         "    clear(lik, source)\n",
         "",
@@ -191,6 +216,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "log_predictive_set",
         "fallback: the chain rule conditions on too little",
         "        total += log_predictive(lik, k, i)\n        add(lik, k, i)\n",
         "        total += log_predictive(lik, k, i)\n",
@@ -198,6 +224,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "log_likelihood",
         "fallback: the likelihood lacks the last block",
         "for k in range(n_blocks):",
         "for k in range(n_blocks - 1):",
@@ -205,6 +232,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "listed_above",
         "listed_above: the reference is listed twice",
         "if bound[k] > floor and k != first:",
         "if bound[k] > floor:",
@@ -212,6 +240,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "listed_above",
         "listed_above: an item is compared with itself",
         "beta * log_predictive_without(lik, own, i)",
         "beta * log_predictive(lik, own, i)",
@@ -219,6 +248,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "listed_above",
         "listed_above: no new block is offered",
         "    for k in range(empty + 1):\n        if bound",
         "    for k in range(empty):\n        if bound",
@@ -226,6 +256,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "listed_above",
         "listed_above: a new block is not tempered",
         "weight = log_prior[empty] + beta * log_predictive(lik, empty, i)",
         "weight = log_prior[empty] + log_predictive(lik, empty, i)",
@@ -233,6 +264,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "listed_above",
         "listed_above: the others are not tempered",
         "log_prior[k] + beta * log_predictive(lik, k, i))",
         "log_prior[k] + log_predictive(lik, k, i))",
@@ -240,6 +272,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "",
         "weights that matter are neglected",
         "NEGLIGIBLE = 40.0",
         "NEGLIGIBLE = 4.0",
@@ -247,6 +280,7 @@ MOVES = [
     ),
     Mutant(
         "_core/operations.py",
+        "padded",
         "padding rounds down",
         "(n_slots + LANES - 1) // LANES",
         "n_slots // LANES",

@@ -10,7 +10,7 @@ TABLES, LAW, OUT = (
     "likelihoods/pyclone/likelihood.py",
     "pyclone.py",
 )
-TESTS = "likelihoods/test_pyclone.py::"
+TESTS = "likelihoods/pyclone/test_likelihood.py::"
 MIXTURES = f"{TESTS}test_matches_mixtures_over_genotypes"
 GOLDEN = f"{TESTS}test_golden_numbers"
 DEEP = f"{TESTS}test_deep_reads_lose_no_digits[3000]"
@@ -24,6 +24,7 @@ ROWS = f"{FRAMES}test_rows_are_mutations_in_the_order_of_first_appearance"
 MUTATION_MUTANTS = [
     Mutant(
         GENOTYPES,
+        "_with_late_mutation",
         "a late mutation is possible without a change of copies",
         "return states if total == normal else [*states, (total, total, 1)]",
         "return [*states, (total, total, 1)]",
@@ -31,6 +32,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
+        "_major",
         "the minor copies count as possibly mutated",
         "for b in range(1, major + 1)]",
         "for b in range(1, total + 1)]",
@@ -38,6 +40,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
+        "_parental",
         "a parental copy number of zero is a state",
         "sorted({1, minor, major} - {0})",
         "sorted({1, minor, major})",
@@ -45,6 +48,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
+        "_total",
         "equal reference genotypes are counted twice",
         "product(sorted({normal, total}), range(1, total + 1))",
         "product([normal, total, normal], range(1, total + 1))",
@@ -52,6 +56,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
+        "Law.chances",
         "diploid states keep the normal copy number of the data",
         "            normal = 2\n",
         "            pass\n",
@@ -59,6 +64,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
+        "Law.chances",
         "cells with all copies mutated show no errors",
         "mutated == copies, 1.0 - e, mutated / copies",
         "mutated == copies, 1.0, mutated / copies",
@@ -66,6 +72,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
+        "Law.chances",
         "tumour cells without the mutation show no errors",
         "(n * e + r * e + v * variant)",
         "(n * e + v * variant)",
@@ -73,6 +80,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
+        "Law._log_terms",
         "the average over genotypes is a sum",
         " - np.log(chance.shape[2])",
         "",
@@ -80,6 +88,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
+        "Law._log_terms",
         "the parameters of the beta law are swapped",
         "betaln(b + one, rest + zero)",
         "betaln(b + zero, rest + one)",
@@ -87,6 +96,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
+        "_of_equal_copies",
         "rows of other copy numbers are taken for those of the first",
         "np.unique(reads[:, 2:5], axis=0",
         "np.unique(reads[:, 2:3], axis=0",
@@ -94,6 +104,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
+        "_log_marginal",
         "the marginal forgets that the grid has M points",
         "total += lik.log_total[k, s] - math.log(lik.n_grid)",
         "total += lik.log_total[k, s]",
@@ -101,6 +112,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
+        "log_predictive_above",
         "products that vanish are believed",
         "        if value > SMALL:\n            total += math.log(value)\n        elif",
         "        if value > 1e-300:\n            total += math.log(value)\n        elif",
@@ -108,6 +120,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
+        "log_predictive_above",
         "a slot is given up although it may matter",
         "elif total + LOG_SMALL + 1.0 > least:",
         "elif least == -math.inf and total > 0.0:",
@@ -115,6 +128,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
+        "log_predictive_above",
         "the sum of logarithms keeps the largest term of the item",
         "            total -= lik.top[r]\n",
         "",
@@ -122,6 +136,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
+        "log_predictive_above",
         "the bound of further samples forgets that a factor may be small",
         "if not total > least:",
         "if not total > least + 5.0:",
@@ -129,6 +144,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
+        "shift",
         "a sample that lacks the item is taken for the last kind of reads",
         "    for s in range(lik.kind.shape[1]):\n        r = lik.kind[i, s]\n"
         "        if r >= 0:\n            sums, log_terms",
@@ -138,6 +154,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
+        "renew",
         "the span loses its last eight points",
         "span[1] = padded(last + 1)",
         "span[1] = last // LANES * LANES",
@@ -145,6 +162,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
+        "renew",
         "the posterior is not normalised",
         "        posterior[j] /= total\n",
         "        posterior[j] /= 1.0\n",
@@ -152,6 +170,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
+        "_log_predictive_without",
         "leave-one-out adds the item once more",
         "log_sum(lik.sums[k, s], lik.log_terms[r], -1.0)",
         "log_sum(lik.sums[k, s], lik.log_terms[r], 1.0)",
@@ -159,13 +178,15 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
+        "_log_marginal_union",
         "the union counts one block",
         "total += math.log(value) + lik.log_total[one, s] + lik.log_total[two, s]",
         "total += math.log(value) + 2 * lik.log_total[one, s]",
-        "likelihoods/test_all.py::test_contract[pyclone-1]",
+        "likelihoods/test_registry.py::test_contract[pyclone-1]",
     ),
     Mutant(
         GRID,
+        "_copy",
         "a copy keeps its span",
         "        lik.span[to, s, 1] = lik.span[source, s, 1]\n",
         "",
@@ -173,6 +194,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
+        "_remove",
         "an emptied slot keeps what rounding left",
         "        clear(lik, k)\n    else:\n        shift(lik, k, i, -1.0)",
         "        pass\n    shift(lik, k, i, -1.0)",
@@ -180,6 +202,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         TABLES,
+        "wide",
         "samples side by side change places with columns",
         "out[at.sample, c, at.mutation]",
         "out[at.sample - 1, c, at.mutation]",
@@ -187,6 +210,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         TABLES,
+        "places",
         "mutations are sorted by name",
         "    order = np.argsort(first)\n",
         "    order = np.arange(len(first))\n",
@@ -194,6 +218,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         TABLES,
+        "places",
         "two rows of a mutation are told apart by their mutation alone",
         "np.unique(mutation * len(samples) + sample, return_counts=True)",
         "np.unique(np.arange(len(sample)), return_counts=True)",
@@ -201,6 +226,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         TABLES,
+        "check",
         "a tumour content of zero is taken",
         "(content > 0) & (content <= 1)",
         "(content >= 0) & (content <= 1)",
@@ -208,6 +234,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         LAW,
+        "PyClone.sample",
         "samples come from the depth of the variant reads",
         "depth = row[s, 0] + row[s, 1]",
         "depth = row[s, 0]",
@@ -215,6 +242,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         LAW,
+        "PyClone.sample",
         "samples do not scatter more than binomial ones",
         "if law.precision is not None:",
         "if law.precision == 0:",
@@ -222,6 +250,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         LAW,
+        "PyClone.features",
         "k-means sees a prevalence of zero where there are no reads",
         "return np.where(seen, prevalence, mean)",
         "return prevalence",
@@ -229,6 +258,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         OUT,
+        "_averaged",
         "draws count alike whatever their weight",
         "add_posteriors(bound, partition.labels, weights[r], total)",
         "add_posteriors(bound, partition.labels, 1.0, total)",
@@ -236,6 +266,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         OUT,
+        "prevalences",
         "intervals leave out one tail too much",
         "grid[(below < 1.0 - beyond)",
         "grid[(below < 1.0 - 2 * beyond)",
@@ -243,6 +274,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         OUT,
+        "_averaged",
         "the agreement is that of the first cluster",
         "overlap[labels[r], fitted.estimate]",
         "overlap[labels[r], 0]",
@@ -250,6 +282,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         "_estimators/mixture.py",
+        "Mixture._checked",
         "a new table is read by the likelihood of a later parameter",
         "likelihood = self._law() if reset else self._likelihood",
         "likelihood = self._law()",
@@ -257,6 +290,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         "_estimators/mixture.py",
+        "Mixture._checked",
         "every likelihood takes NaN",
         '"allow-nan" if likelihood.takes_nan else True',
         '"allow-nan"',

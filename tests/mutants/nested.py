@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-NESTED = "likelihoods/test_niw_nested.py::"
+NESTED = "likelihoods/gaussian/test_niw_nested.py::"
 RATIOS = f"{NESTED}test_predictives_are_ratios_of_integrals"
 MARGINALS = f"{NESTED}test_the_marginal_of_every_block_is_the_integral"
 CONTRACT = f"{NESTED}test_contract"
@@ -22,6 +22,7 @@ QUESTIONS = f"{NESTED}test_fits_keep_no_entries_and_answer_all_questions"
 NESTED_HOLES = [
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "_at_least",
         "degrees of freedom are those of all columns",
         "df = lik.prior[1] + m + 1.0 - lik.X.shape[1]",
         "df = lik.prior[1] + m + 1.0",
@@ -29,6 +30,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "_at_least",
         "a level's predictive forgets the columns before it",
         "math.log(1.0 + before * scale)",
         "math.log(1.0)",
@@ -36,6 +38,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "_log_predictive_without",
         "leave-one-out: the earlier columns are scaled forward",
         "before * r / (r - 1.0)",
         "before * r / (r + 1.0)",
@@ -43,6 +46,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "_log_predictive_without",
         "leave-one-out: the size counts the row",
         "lik.norm_predictive[level, m - 1]",
         "lik.norm_predictive[level, m]",
@@ -50,6 +54,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "_log_marginal",
         "a marginal's denominator has the power of its numerator",
         "(df + lik.ends[level]) * (after -",
         "(df + lik.ends[level + 1]) * (after -",
@@ -57,6 +62,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "shift_levels",
         "rows count in levels that they lack",
         "for level in range(lik.n_levels[i]):\n        if sign > 0:",
         "for level in range(len(lik.size)):\n        if sign > 0:",
@@ -64,6 +70,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "pool_levels",
         "a union keeps the pivots of before",
         "labels)\n        refresh(lik, level, to)",
         "labels)",
@@ -71,6 +78,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "copy_levels",
         "a copy keeps its pivots",
         "        lik.log_pivots[level, to] = lik.log_pivots[level, source]\n",
         "",
@@ -78,6 +86,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "refresh",
         "pivots are those of all leading columns",
         "range(lik.ends[level], lik.ends[level + 1]):\n        total -=",
         "range(lik.ends[level + 1]):\n        total -=",
@@ -85,6 +94,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "_at_least",
         "slots are left out before they are seen to be low",
         "if log_prior + beta * total < floor:",
         "if log_prior + beta * total < floor + 3.0:",
@@ -92,6 +102,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "nesting",
         "columns with most holes come first",
         "np.argsort(holes.sum(axis=0)",
         "np.argsort(-holes.sum(axis=0)",
@@ -99,6 +110,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "levels",
         "all patterns are taken for nested",
         "(seen == first).all() and ",
         "",
@@ -106,6 +118,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "levels",
         "new rows may end within a level",
         " and (nested.ends[found] == n_seen).all()",
         "",
@@ -113,6 +126,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "bind_nested",
         "the prior scale is not reordered",
         "scale = scale[np.ix_(order, order)]",
         "scale = scale + 0.0",
@@ -120,6 +134,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "bind_nested",
         "the prior mean is not reordered",
         "mean[order],",
         "mean,",
@@ -127,6 +142,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
+        "rows_of_nested",
         "new rows have no predictive in an empty slot",
         "    fill_empty(other._replace",
         "    id(other._replace",
@@ -134,6 +150,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
+        "fill_regressions",
         "imputed means do not look at the observed entries",
         "gap[a] = -dot(inv_chol, k, a, a, gap) / inv_chol[k, a, a]",
         "gap[a] = 0.0",
@@ -141,6 +158,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
+        "fill_regressions",
         "imputed means stand in the order of the levels",
         "out[i, lik.order[a]]",
         "out[i, a]",
@@ -148,6 +166,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
+        "fill_regressions",
         "later levels do not see what earlier ones filled in",
         "x = lik.X[i, a] if a < seen else lik.work[1, a]",
         "x = lik.X[i, a] if a < seen else mean[k, a]",
@@ -155,6 +174,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
+        "sample_nested",
         "sampled rows have heavier tails",
         "rng.chisquare(df + start))\n        x",
         "rng.chisquare(df))\n        x",
@@ -162,6 +182,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
+        "sample_nested",
         "the spread of a sample does not follow from the earlier columns",
         "(y[:start] ** 2).sum()",
         "0.0",
@@ -169,6 +190,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
+        "sample_nested",
         "sampled columns stand in the order of the levels",
         "return x[np.argsort(bound.order)]",
         "return x",
@@ -176,6 +198,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
+        "_draw_latent",
         "all pivots of a drawn covariance have the same degrees of freedom",
         "rng.chisquare(df + np.arange(stop))",
         "rng.chisquare(np.full(stop, df))",
@@ -183,6 +206,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
+        "_draw_latent",
         "drawn regressions have exact means",
         "rng.standard_normal(stop) / np.sqrt(r)",
         "np.zeros(stop)",
@@ -190,6 +214,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
+        "_draw_latent",
         "drawn entries do not look at the observed ones",
         "            z[:start] = np.linalg.solve(",
         "            z[:start] += 0.0 * np.linalg.solve(",
@@ -197,6 +222,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
+        "_draw_latent",
         "drawn entries stand in the order of the levels",
         "Z[:, back][np.isnan(lik.X[:, back])]",
         "Z[np.isnan(lik.X)]",
@@ -204,6 +230,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "imputed",
         "the same question has other answers",
         "rng = np.random.default_rng(0)\n    bound, partition",
         "rng = np.random.default_rng()\n    bound, partition",
@@ -211,6 +238,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "imputed",
         "entries are drawn from empty blocks",
         "        fill(bound, partition, row, fitted.log_urn[r])\n        latent",
         "        latent",
@@ -218,6 +246,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/mixed/side_by_side.py",
+        "_draw_latent",
         "entries of the second part are forgotten",
         "_joined(first, ops.draw_latent(lik.second, labels, rng))",
         "first",
@@ -225,6 +254,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/mixed/columns.py",
+        "Columns.serves",
         "one part that serves is enough",
         "all(law.serves(",
         "any(law.serves(",
@@ -232,6 +262,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "_tables_by_level",
         "tables of leading columns have all degrees of freedom",
         "nu - len(scale) + end",
         "nu",
@@ -239,6 +270,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "_tables_by_level",
         "tables are those of the first columns",
         "own = nested.order[:end]",
         "own = np.arange(end)",
@@ -246,6 +278,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "NormalInverseWishart._nesting",
         "eight levels are too many",
         "<= MOST_LEVELS + 1",
         "<= MOST_LEVELS",
@@ -253,6 +286,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "NormalInverseWishart.expected",
         "complete rows among holed ones are filled in",
         "if not isinstance(new, GeneralNIW)",
         "if True",
@@ -260,6 +294,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
+        "NormalInverseWishart.frozen",
         "a frozen likelihood imputes what was integrated out",
         '"impute" if moved else "integrate"',
         '"integrate" if moved else "impute"',
@@ -267,6 +302,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "_estimators/mixture.py",
+        "Mixture._fitted_for",
         "all patterns are served",
         "served = self._likelihood.serves(fitted.bound, X)",
         "served = True",

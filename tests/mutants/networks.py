@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-LIKELIHOOD = "likelihoods/test_relational.py::"
+LIKELIHOOD = "likelihoods/network/test_stochastic_blocks.py::"
 HAND = f"{LIKELIHOOD}test_every_operation_by_hand"
-MATRICES = "likelihoods/test_graph.py::"
+MATRICES = "likelihoods/network/test_adjacency.py::"
 MESSAGES = f"{MATRICES}test_bad_matrices_get_one_sentence"
 ESTIMATOR = "test_relational.py::"
 AVERAGES = f"{ESTIMATOR}test_predictions_are_averages_over_draws"
@@ -18,6 +18,7 @@ GRAPH = "likelihoods/network/adjacency.py"
 NETWORKS = [
     Mutant(
         GRAPH,
+        "as_graph",
         "weights pass for links",
         "~unseen & (values != 0) & (values != 1)",
         "~unseen & (values < 0)",
@@ -25,6 +26,7 @@ NETWORKS = [
     ),
     Mutant(
         GRAPH,
+        "as_graph",
         "links of a vertex with itself are dropped in silence",
         "    if len(loops):\n",
         "    if len(loops) > 99:\n",
@@ -32,6 +34,7 @@ NETWORKS = [
     ),
     Mutant(
         GRAPH,
+        "_codes",
         "NaN in one direction alone passes for symmetric",
         "np.where(np.isnan(graph.data), 2, 1)",
         "np.where(np.isnan(graph.data), 1, 1)",
@@ -39,6 +42,7 @@ NETWORKS = [
     ),
     Mutant(
         GRAPH,
+        "as_graph",
         "an unobserved diagonal counts",
         "kept = (rows != columns) & (values != 0)",
         "kept = values != 0",
@@ -46,6 +50,7 @@ NETWORKS = [
     ),
     Mutant(
         GRAPH,
+        "_pairs",
         "every undirected link is listed twice",
         "    if not directed:\n        kept &= entries.row < entries.col\n",
         "",
@@ -53,6 +58,7 @@ NETWORKS = [
     ),
     Mutant(
         GRAPH,
+        "neighbours",
         "links that enter are listed for the wrong end",
         "np.concatenate([pairs, pairs[:, ::-1] + first_entering])",
         "np.concatenate([pairs, pairs + first_entering])",
@@ -60,6 +66,7 @@ NETWORKS = [
     ),
     Mutant(
         "relational.py",
+        "_chances",
         "a pair of vertices of a block counts in both orders",
         "        pairs -= np.diag(sizes * (sizes - 1) // 2)\n",
         "        pass\n",
@@ -67,6 +74,7 @@ NETWORKS = [
     ),
     Mutant(
         "relational.py",
+        "_chances",
         "predictions take unobserved pairs for pairs without a link",
         "    pairs -= _between(z, gaps, len(sizes), directed)\n",
         "",
@@ -74,6 +82,7 @@ NETWORKS = [
     ),
     Mutant(
         "relational.py",
+        "_chances",
         "predictions forget the prior",
         "/ (sum(beta) + pairs)",
         "/ (2 * beta[0] + pairs)",
@@ -81,6 +90,7 @@ NETWORKS = [
     ),
     Mutant(
         "relational.py",
+        "_between",
         "links within a block are counted twice",
         "counts + counts.T - np.diag(np.diag(counts))",
         "counts + counts.T",
@@ -88,6 +98,7 @@ NETWORKS = [
     ),
     Mutant(
         "relational.py",
+        "InfiniteRelationalModel.predict_links",
         "predictions run against the direction of links",
         "chance[z[ends[0]], z[ends[1]]]",
         "chance[z[ends[1]], z[ends[0]]]",
@@ -95,6 +106,7 @@ NETWORKS = [
     ),
     Mutant(
         "relational.py",
+        "InfiniteRelationalModel.predict_links",
         "draws are added up, not averaged",
         "chances += weight * chance",
         "chances += chance",
@@ -102,6 +114,7 @@ NETWORKS = [
     ),
     Mutant(
         "relational.py",
+        "InfiniteRelationalModel.score",
         "the score takes links for their absence",
         "np.where(found == 1, np.log(chances), np.log1p(-chances))",
         "np.where(found == 0, np.log(chances), np.log1p(-chances))",
@@ -109,6 +122,7 @@ NETWORKS = [
     ),
     Mutant(
         "relational.py",
+        "_as_pairs",
         "pairs beyond the last vertex are taken",
         "array.max() >= n:",
         "array.max() > n:",
@@ -116,6 +130,7 @@ NETWORKS = [
     ),
     Mutant(
         "relational.py",
+        "InfiniteRelationalModel._check",
         "samplers are not asked what they need",
         "if not serves(type(sampler), bound):",
         "if False:",
@@ -123,6 +138,7 @@ NETWORKS = [
     ),
     Mutant(
         "relational.py",
+        "InfiniteRelationalModel._prior",
         "the prior of the model ignores alpha",
         "DirichletProcess(alpha=self.alpha)",
         "DirichletProcess(alpha=1.0)",
@@ -130,6 +146,7 @@ NETWORKS = [
     ),
     Mutant(
         "plotting/adjacency_display.py",
+        "_density",
         "vertices are not ordered by cluster",
         'position[np.argsort(labels, kind="stable")] = np.arange(n)',
         "position[:] = np.arange(n)",
@@ -137,6 +154,7 @@ NETWORKS = [
     ),
     Mutant(
         "plotting/adjacency_display.py",
+        "_density",
         "cells count unobserved pairs",
         "np.outer(width, width) - np.diag(width) - gaps",
         "np.outer(width, width) - np.diag(width)",
@@ -144,6 +162,7 @@ NETWORKS = [
     ),
     Mutant(
         "plotting/adjacency_display.py",
+        "_density",
         "unobserved pairs look like pairs without a link",
         "    density[(observed == 0) & (gaps > 0)] = np.nan\n",
         "",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-PRIOR = "priors/test_all.py::test_contract[dp-0]"
+PRIOR = "priors/test_registry.py::test_contract[dp-0]"
 GOLDEN = "priors/test_dirichlet_process.py::test_golden_numbers"
 ESCOBAR_WEST = "priors/test_dirichlet_process.py::test_escobar_west_against_the_exact_conditional"
-PREDICTION = "test_prediction.py::"
+PREDICTION = "_predict/test_predictive.py::"
 EXACT = f"{PREDICTION}test_exact_for_every_prior[dp-0]"
 FAR = f"{PREDICTION}test_far_rows_keep_the_ratios_of_their_clusters"
 OWN = f"{PREDICTION}test_every_draw_has_its_own_hyper_parameters"
@@ -19,6 +19,7 @@ ROUNDS = f"{MIXTURES}test_rounds_change_no_bit"
 OUTSIDE = [
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.tables",
         "V divides by the wrong rising factorial",
         "math.lgamma(alpha + n)",
         "math.lgamma(alpha + n - 1)",
@@ -26,6 +27,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.tables",
         "V is not normalised at all",
         "math.log(alpha) - rising",
         "math.log(alpha)",
@@ -33,6 +35,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.tables",
         "V counts a block too many",
         "np.arange(k_max + 1) * math.log",
         "(np.arange(k_max + 1) + 1) * math.log",
@@ -40,6 +43,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "_log_factorials",
         "W is the factorial of the size",
         "gammaln(np.arange(1.0, n + 1))",
         "gammaln(np.arange(2.0, n + 2))",
@@ -47,6 +51,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.predictive",
         "a new cluster has weight one",
         "np.append(sizes, alpha)",
         "np.append(sizes, 1.0)",
@@ -54,6 +59,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.predictive",
         "the urn counts the new item",
         "(np.sum(sizes) + alpha)",
         "(np.sum(sizes) + 1 + alpha)",
@@ -61,6 +67,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.update",
         "update: the Beta variable has the wrong shape",
         '["alpha"] + 1.0, n)',
         '["alpha"], n)',
@@ -68,6 +75,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.update",
         "update: the logarithm is added",
         "rate -= math.log(eta)",
         "rate += math.log(eta)",
@@ -75,6 +83,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.update",
         "update: the odds forget n",
         "/ (n * rate)",
         "/ rate",
@@ -82,6 +91,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.update",
         "update: the odds have k for k - 1",
         "(shape + k - 1.0)",
         "(shape + k)",
@@ -89,6 +99,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.update",
         "update: odds are taken for a probability",
         "rng.random() * (1.0 + odds) < odds",
         "rng.random() < odds",
@@ -96,6 +107,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.update",
         "update: the two shapes are swapped",
         "(1.0 + odds) < odds",
         "(1.0 + odds) > odds",
@@ -103,6 +115,7 @@ OUTSIDE = [
     ),
     Mutant(
         "priors/dirichlet_process.py",
+        "DirichletProcess.update",
         "update: the rate is taken for a scale",
         "rng.gamma(shape) / rate",
         "rng.gamma(shape) * rate",
@@ -110,6 +123,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "urn_weights",
         "all draws have the same hyper-parameters",
         "weights = prior_of(prior, posterior, r).predictive(",
         "weights = prior.predictive(",
@@ -117,6 +131,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "fill",
         "the urn weights do not reach the slots",
         "partition.log_prior[k] = log_urn[k]",
         "partition.log_prior[k] = 0.0",
@@ -124,6 +139,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "fill",
         "the last block is taken for the empty slot",
         "np.intp(labels[i]) + 1)",
         "np.intp(labels[i]))",
@@ -131,6 +147,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "fill",
         "a draw adds to the statistics of the last",
         "            clear(bound, k)\n",
         "",
@@ -138,6 +155,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "fill",
         "a draw adds to the sizes of the last",
         "            partition.sizes[k] = 0\n",
         "",
@@ -145,6 +163,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "fill",
         "items that move between draws stay in their old block",
         "                remove(bound, old, i)\n",
         "",
@@ -152,6 +171,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "fill",
         "a block keeps its size when an item leaves",
         "                partition.sizes[old] -= 1\n",
         "",
@@ -159,6 +179,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "share_out",
         "a draw adds to the shares of the last",
         "    overlap[:] = 0.0\n",
         "",
@@ -166,6 +187,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "share_out",
         "shares are of all items, not of the block's",
         "1.0 / sizes[b]",
         "1.0 / len(labels)",
@@ -173,6 +195,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "accumulate",
         "the new block counts among the clusters, and overflows",
         "if k != empty and scores[c]",
         "if scores[c]",
@@ -180,6 +203,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "accumulate",
         "novelty is not divided by the evidence",
         "math.exp(weights[0] - largest) / evidence",
         "math.exp(weights[0] - largest)",
@@ -187,6 +211,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "accumulate",
         "novelty ignores the weights of the draws",
         "novelty[i] += draw_weight * math",
         "novelty[i] += math",
@@ -194,6 +219,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "rescale",
         "the sum is not rescaled when the largest term grows",
         "        total[i] *= math.exp(top[i] - log_term)\n",
         "",
@@ -201,6 +227,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "accumulate",
         "memberships are not rescaled when a row comes nearer",
         "                membership[i, cluster] *= factor\n",
         "                pass\n",
@@ -208,6 +235,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "accumulate",
         "a draw's membership counts whatever its evidence",
         "level = nearest - largest - math.log(evidence)",
         "level = nearest - largest",
@@ -215,6 +243,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "accumulate",
         "the density ignores the weights of the draws",
         "largest, draw_weight * evidence)",
         "largest, evidence)",
@@ -222,6 +251,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "accumulate",
         "far rows lose the ratios of their clusters",
         "largest = max(nearest, weights[0])",
         "nearest = largest = max(nearest, weights[0])",
@@ -229,6 +259,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "accumulate",
         "new rows are compared with fewer blocks than matter",
         "1.0, math.inf, partition",
         "1.0, 0.0, partition",
@@ -236,6 +267,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "_slices",
         "the last draw of a kernel call is lost",
         "slice(start, start + size)",
         "slice(start, start + size - 1)",
@@ -243,6 +275,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "predict",
         "the last row of a chunk is lost",
         "X[start : start + CHUNK]",
         "X[start : start + CHUNK - 1]",
@@ -250,6 +283,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "sample",
         "new rows come from all blocks equally often",
         ", p=urn / urn.sum())",
         ")",
@@ -258,6 +292,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "Schedule.kept",
         "the last state of warm-up is a draw",
         "after > 0 and",
         "after >= 0 and",
@@ -265,6 +300,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "Schedule.kept",
         "draws are counted from the first iteration",
         "after % self.thin",
         "iteration % self.thin",
@@ -272,6 +308,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "Schedule.n_iterations",
         "thinning loses draws",
         "self.n_draws * self.thin",
         "self.n_draws",
@@ -279,6 +316,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "iterate",
         "every iteration has the same randomness",
         "sampler.step(state, chain.rng)",
         "sampler.step(state, np.random.default_rng(0))",
@@ -286,6 +324,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "iterate",
         "every update of the prior has the same randomness",
         "state.n_items, chain.rng)",
         "state.n_items, np.random.default_rng(0))",
@@ -293,6 +332,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "iterate",
         "hyper-parameters are drawn and forgotten",
         "state.set_prior(state.prior.update(",
         "id(state.prior.update(",
@@ -300,6 +340,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "ended",
         "a round forgets the hyper-parameters of the last",
         "= state.labels.copy(), state.prior",
         "= state.labels.copy(), chain.prior",
@@ -307,6 +348,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "iterate",
         "statistics are rebuilt between rounds only",
         "BOUNDARY == 0:\n        state.rebuild()\n",
         "BOUNDARY == 0:\n        pass\n",
@@ -314,6 +356,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "_ends",
         "rounds end anywhere",
         "max(BOUNDARY, longest // BOUNDARY * BOUNDARY)",
         "max(BOUNDARY, longest)",
@@ -321,6 +364,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "_ends",
         "the last round is lost",
         "+ length, total)\n",
         "+ length, total - 1)\n        if start == total - 1:\n            return\n",
@@ -328,6 +372,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "compact",
         "draws overflow their integer type",
         "n_blocks <= 256",
         "n_blocks <= 257",
@@ -335,6 +380,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "advance",
         "chains stopped in warm-up have no draw",
         "    if until == 0:\n        chain.keep(state)\n",
         "",

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-EXACT = "samplers/exact_pgsm.py::"
+EXACT = "samplers/split_merge/exact_pgsm.py::"
 GOLDEN = f"{EXACT}test_golden_transition_probabilities"
 RESAMPLED = f"{EXACT}test_resampled_particles_are_in_detailed_balance"
 THREE = f"{EXACT}test_three_anchors_are_in_detailed_balance"
 CASE = f"{EXACT}test_moves_are_in_detailed_balance"
-BOOKS = "samplers/test_pgsm.py::test_moves_keep_the_books"
-BINOMIAL = "samplers/test_pgsm.py::test_the_number_of_particles_that_take_a_choice_is_binomial"
+BOOKS = "samplers/split_merge/test_pgsm.py::test_moves_keep_the_books"
+BINOMIAL = (
+    "samplers/split_merge/test_pgsm.py::test_the_number_of_particles_that_take_a_choice_is_binomial"
+)
 STATE = "samplers/split_merge/conditional_smc.py"
 MOVE = "samplers/split_merge/pgsm.py"
 
 PARTICLES = [
     Mutant(
         STATE,
+        "place",
         "the targets forget the anchors",
         "swarm.log_weight[s] += share * swarm.log_gamma[s] + top",
         "swarm.log_weight[s] += top",
@@ -24,6 +27,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "place",
         "the weight is that of the best choice alone",
         "        if n_choices > 1:\n            swarm.log_weight[s] += math.log(total)\n",
         "",
@@ -31,6 +35,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "pick_group",
         "particle 1 is not counted at the end",
         "        total += math.exp(swarm.log_weight[s]) * "
         "(swarm.free[s] + int(s == swarm.numbers[FIRST]))",
@@ -39,6 +44,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "place",
         "particle 1 is free to choose",
         "choice = forced if s == swarm.numbers[FIRST] else -1",
         "choice = -1",
@@ -46,6 +52,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "place",
         "the last target is 1 where the blocks hold nothing but the anchors",
         "if t >= n_anchors or t == n - 1:",
         "if t >= n_anchors:",
@@ -53,6 +60,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "place",
         "the blocks of others are not counted in V",
         "v = log_v[max(n_blocks, c + 1) + n_others]",
         "v = log_v[max(n_blocks, c + 1)]",
@@ -60,6 +68,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "end_anchors",
         "log gamma forgets V",
         "swarm.log_gamma[s] = value + problem.log_v[swarm.n_blocks[s] + n_others]",
         "swarm.log_gamma[s] = value",
@@ -67,6 +76,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "resample",
         "weights live on after resampling",
         "        swarm.log_weight[s] = 0.0\n        if swarm.drawn",
         "        if swarm.drawn",
@@ -74,6 +84,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "resample",
         "particle 1 is drawn anew, too",
         "for _ in range(len(swarm.free) - 1):\n        swarm.drawn",
         "for _ in range(len(swarm.free)):\n        swarm.drawn",
@@ -81,6 +92,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "resample",
         "the group of particle 1 may die out",
         "if swarm.drawn[s] > 0 or s == swarm.numbers[FIRST]:",
         "if swarm.drawn[s] > 0:",
@@ -88,6 +100,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "divide",
         "a divided group shares its blocks",
         "                copy(lik, base + to * n_anchors + b, base + s * n_anchors + b)\n",
         "",
@@ -95,6 +108,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "divide",
         "a divided group forgets its sizes",
         "                sizes[base + to * n_anchors + b] = sizes[base + s * n_anchors + b]\n",
         "",
@@ -102,6 +116,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "divide",
         "a new group weighs nothing of its own",
         "            swarm.log_weight[to] = swarm.log_weight[s]\n",
         "",
@@ -109,6 +124,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "divide",
         "what is left is not rescaled",
         "        total = max(total - swarm.chance[c], 1e-300)\n",
         "",
@@ -116,6 +132,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "binomial",
         "frequent choices are drawn as rare ones",
         "return successes if rare == p else n - successes",
         "return successes",
@@ -123,6 +140,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
+        "binomial",
         "many particles are drawn in one part",
         "m = min(n - done, 500)",
         "m = min(n - done, 500)\n        done = n",
@@ -130,6 +148,7 @@ PARTICLES = [
     ),
     Mutant(
         MOVE,
+        "moves",
         "informed anchors are not corrected for",
         "accepted = log_u < law_ratio(",
         "accepted = log_u <= 0.0 * law_ratio(",
@@ -137,6 +156,7 @@ PARTICLES = [
     ),
     Mutant(
         MOVE,
+        "moves",
         "sizes of proposed blocks stay behind",
         "        for k in range(base, base + n_slots):\n            sizes[k] = 0\n",
         "",
@@ -144,6 +164,7 @@ PARTICLES = [
     ),
     Mutant(
         MOVE,
+        "moves",
         "labels of a rejected proposal stay",
         "                    labels[items[t]] = swarm.before[t]\n",
         "                    pass\n",
@@ -151,6 +172,7 @@ PARTICLES = [
     ),
     Mutant(
         MOVE,
+        "settle",
         "blocks that are gone are not closed",
         "        close(problem, partition, old[b])\n",
         "",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-CONTRACT = "priors/test_all.py::test_contract"
-JOINT = "priors/test_all.py::test_update_keeps_the_joint_law"
-FAMILIES = "priors/test_families.py"
+CONTRACT = "priors/test_registry.py::test_contract"
+JOINT = "priors/test_registry.py::test_update_keeps_the_joint_law"
+FAMILIES = "priors/test_base.py"
 
 PARTITION_PRIORS = [
     Mutant(
         "priors/pitman_yor.py",
+        "PitmanYor.tables",
         "V forgets the discount",
         "alpha + d * np.arange(1, k_max)",
         "alpha + np.arange(1, k_max)",
@@ -18,6 +19,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/pitman_yor.py",
+        "PitmanYor.tables",
         "V's product starts a factor early",
         "log_v[2:] = np.cumsum",
         "log_v[1:-1] = np.cumsum",
@@ -25,6 +27,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/pitman_yor.py",
+        "PitmanYor.tables",
         "W has the wrong sign of d",
         "log_rising_table(1.0 - d, n)",
         "log_rising_table(1.0 + d, n)",
@@ -32,6 +35,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/pitman_yor.py",
+        "PitmanYor.predictive",
         "the urn does not discount the blocks",
         "np.append(sizes - d, new)",
         "np.append(sizes, new)",
@@ -39,6 +43,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/pitman_yor.py",
+        "PitmanYor.update",
         "update: z is drawn with the wrong odds",
         "* (j - d) >= j - 1.0",
         "* (j - d) >= j - d * d",
@@ -46,6 +51,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/pitman_yor.py",
+        "PitmanYor.update",
         "update: blocks do not count for alpha",
         "rng.gamma(shape + from_alpha)",
         "rng.gamma(shape)",
@@ -53,6 +59,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/finite_dirichlet.py",
+        "FiniteDirichlet.tables",
         "labelled, not unlabelled partitions",
         "np.cumsum(np.log(k0 - k[:-1]))",
         "np.zeros(len(k) - 1)",
@@ -60,6 +67,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/finite_dirichlet.py",
+        "FiniteDirichlet.tables",
         "W is not normalised",
         "log_rising_table(1.0 + a, n)",
         "log_rising_table(a, n)",
@@ -67,6 +75,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/finite_dirichlet.py",
+        "FiniteDirichlet.predictive",
         "the urn offers used components again",
         "a * max(k0 - len(sizes), 0)",
         "a * k0",
@@ -74,6 +83,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/finite_dirichlet.py",
+        "FiniteDirichlet.log_eppf",
         "log_eppf forgets the power of a",
         "math.lgamma(k0 - k + 1) + k * math.log(a)",
         "math.lgamma(k0 - k + 1)",
@@ -81,6 +91,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/mfm.py",
+        "log_v",
         "the series forgets the falling factorial",
         "terms = base + _falling(m, used)",
         "terms = base + 0 * _falling(m, used)",
@@ -88,6 +99,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/mfm.py",
+        "log_v",
         "no power of g",
         "+ np.arange(k_max + 1) * math.log(g)",
         "+ np.arange(k_max + 1) * 0.0",
@@ -95,6 +107,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/mfm.py",
+        "_log_q",
         "Gnedin's law with a power for a rising factorial",
         "gammaln(m - parameter)",
         "m * math.log(1 - parameter)",
@@ -102,6 +115,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/mfm.py",
+        "log_v",
         "the heavy tail is cut off",
         '    if name == "gnedin":\n        for k',
         '    if name == "none":\n        for k',
@@ -109,6 +123,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/mfm.py",
+        "MFM.predictive",
         "the urn takes V at n twice",
         "then = log_v(n, k, g, *law)[k], log_v(n + 1,",
         "then = log_v(n, k, g, *law)[k], log_v(n,",
@@ -116,6 +131,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/ngg.py",
+        "log_v",
         "V has one sigma too many",
         "(k - 1) * math.log(sigma)",
         "k * math.log(sigma)",
@@ -123,6 +139,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/ngg.py",
+        "log_v",
         "the integrand's power is n",
         "tau * np.exp(y) + (n - 1) * np.log",
         "tau * np.exp(y) + n * np.log",
@@ -130,6 +147,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/ngg.py",
+        "",
         "the integral is cut off too near",
         "DROP = 45.0",
         "DROP = 4.0",
@@ -137,6 +155,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/ngg.py",
+        "NGG.predictive",
         "the urn does not discount the blocks",
         "np.log(sizes - sigma)",
         "np.log(sizes)",
@@ -144,6 +163,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/ngg.py",
+        "NGG.log_eppf",
         "log_eppf forgets the sizes",
         "+ log_w)",
         "+ 0 * log_w)",
@@ -151,6 +171,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/hyper_priors.py",
+        "Hyper.log_density",
         "slice sampling without the Jacobian of the log",
         "return pair[0] * x - pair[1]",
         "return (pair[0] - 1) * x - pair[1]",
@@ -158,6 +179,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/hyper_priors.py",
+        "slice_step",
         "proposals are not uniform in the slice",
         "(right - left) * rng.random()",
         "(right - left) * rng.random() ** 2",
@@ -165,6 +187,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/hyper_priors.py",
+        "slice_step",
         "the level of the slice is the density itself",
         "+ math.log(1.0 - rng.random())",
         "+ 0.0",
@@ -172,6 +195,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/hyper_priors.py",
+        "Hyper.draw",
         "draws ignore the rate",
         "float(rng.gamma(pair[0])) / pair[1]",
         "float(rng.gamma(pair[0]))",
@@ -179,6 +203,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/rising_factorials.py",
+        "log_ways",
         "clusters open one item late",
         "for m in range(1, n):",
         "for m in range(2, n):",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-PICTURES = "test_plotting.py::"
+PICTURES = "plotting/test_common.py::"
 CERTAINTY = f"{PICTURES}test_certainty_is_the_mean_coclustering_with_the_own_cluster"
 PAIRS = f"{PICTURES}test_a_coclustering_picture_shows_every_pair_by_cluster"
 BLOCKS = f"{PICTURES}test_groups_within_a_cluster_show_as_blocks"
@@ -17,8 +17,8 @@ NUMBERS = f"{PICTURES}test_numbers_of_clusters_of_any_draws"
 MANY = f"{PICTURES}test_many_clusters_differ_in_colour_or_marker"
 COUNTS = f"{PICTURES}test_counts_have_probabilities_at_whole_numbers"
 WHOLE = f"{PICTURES}test_traces_of_whole_numbers_are_points_side_by_side"
-SINGLE = "test_prediction.py::test_densities_of_single_draws_average_to_the_predictive"
-PROGRESS = "test_progress.py::"
+SINGLE = "_predict/test_predictive.py::test_densities_of_single_draws_average_to_the_predictive"
+PROGRESS = "_fitting/test_progress.py::"
 FEW = f"{PROGRESS}test_lines_are_few"
 PACE = f"{PROGRESS}test_time_left_is_by_the_pace_since_the_start"
 SHARED = f"{PROGRESS}test_what_all_chains_share_is_said_once"
@@ -33,6 +33,7 @@ LINES = f"{PROGRESS}test_lines_go_to_the_error_stream_where_there_is_no_terminal
 DISPLAYS = [
     Mutant(
         "plotting/common.py",
+        "certainty",
         "certainty ignores the weights of draws",
         "result += weight * np.bincount(cell)[cell]",
         "result += np.bincount(cell)[cell] / len(flat)",
@@ -40,6 +41,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/common.py",
+        "certainty",
         "certainty counts the whole block",
         "cell = row.astype(np.intp) * n_clusters + labels",
         "cell = row.astype(np.intp)",
@@ -47,6 +49,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/common.py",
+        "evenly",
         "chosen rows leave out the end",
         "* (n / size)).astype",
         "* (n // size)).astype",
@@ -54,6 +57,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/common.py",
+        "weighted_quantile",
         "quantiles ignore weights",
         "reached = np.cumsum(weights[order], axis=0)",
         "reached = np.cumsum(np.ones(order.shape), axis=0)",
@@ -61,6 +65,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/coclustering_display.py",
+        "_by_likeness",
         "loose rows come first",
         'linkage(apart, "average"))[::-1]]',
         'linkage(apart, "average"))]',
@@ -68,6 +73,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/coclustering_display.py",
+        "_by_likeness",
         "groups within a cluster are mixed",
         "inside = inside[leaves_list",
         "_ = inside[leaves_list",
@@ -75,6 +81,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/coclustering_display.py",
+        "CoclusteringDisplay.from_posterior",
         "clusters are not kept together",
         'np.argsort(z, kind="stable")[evenly(',
         "np.arange(len(z))[evenly(",
@@ -82,6 +89,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/coclustering_display.py",
+        "CoclusteringDisplay.from_posterior",
         "rows are not thinned",
         "[evenly(len(z), n_rows)]",
         "[evenly(len(z), 200)]",
@@ -89,6 +97,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/coclustering_display.py",
+        "CoclusteringDisplay.plot",
         "a thinned picture has the scale of the rows shown",
         "n = int(self.boundaries[-1])",
         "n = len(self.order)",
@@ -96,6 +105,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/n_clusters_display.py",
+        "_range",
         "probabilities stand one number too low",
         "pmf.get(int(k), 0.0)",
         "pmf.get(int(k) + 1, 0.0)",
@@ -103,6 +113,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/trace_display.py",
+        "TraceDisplay.plot",
         "chains of whole numbers hide one another",
         "/ n_chains * whole",
         "/ n_chains * 0",
@@ -111,6 +122,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/cluster_display.py",
+        "ClusterDisplay.plot",
         "the seventh cluster looks like the first",
         "MARKERS[k // len(COLOURS) % len(MARKERS)]",
         "MARKERS[0]",
@@ -118,6 +130,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/density_display.py",
+        "region_heights",
         "contours ignore the size of cells",
         "mass = np.cumsum((density * cells).ravel()[order])",
         "mass = np.arange(density.size) * 1.0",
@@ -125,6 +138,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/density_display.py",
+        "DensityDisplay._plot_map",
         "the band of a contour is everything above its lower end",
         "np.minimum(height - self.lower, self.upper - height) / height",
         "(self.upper - height) / height",
@@ -132,6 +146,7 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/density_display.py",
+        "_axes",
         "counts are shown between whole numbers",
         "axes[-1] = np.arange(low, high + 1)",
         "axes[-1] = np.linspace(low, high, n_points)",
@@ -140,6 +155,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_predict/predictive.py",
+        "draw_log_densities",
         "densities of single draws all have the urn of the first",
         "fitted.log_urn[r : r + 1], np.ones(1)",
         "fitted.log_urn[:1], np.ones(1)",
@@ -147,6 +163,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/progress.py",
+        "Lines.show",
         "every round prints a line",
         "if LINES * (done - self.shown) < self.total and done < self.total:",
         "if False:",
@@ -154,6 +171,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/progress.py",
+        "Lines.show",
         "the last line is missing",
         "< self.total and done < self.total:",
         "< self.total or done == self.total:",
@@ -161,6 +179,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/progress.py",
+        "Lines.show",
         "the pace counts iterations of an earlier run",
         "rate = (done - self.start) /",
         "rate = done /",
@@ -168,6 +187,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/progress.py",
+        "described",
         "numbers of clusters are ordered as text",
         "[str(k) for k in sorted(int(c.labels.max()) + 1 for c in chains)]",
         "sorted(str(int(c.labels.max()) + 1) for c in chains)",
@@ -175,6 +195,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/progress.py",
+        "total",
         "the bar counts one chain",
         "return len(chains) * schedule.n_iterations",
         "return schedule.n_iterations",
@@ -183,6 +204,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/progress.py",
+        "iterations",
         "the bar moves with the first chain",
         "return sum(chain.iteration for chain in chains)",
         "return chains[0].iteration",
@@ -191,6 +213,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/progress.py",
+        "Bar.close",
         "the bar of a fit that was stopped jumps to the end",
         "        self.bar.close()\n",
         "        self.bar.update(self.bar.total - self.bar.n)\n        self.bar.close()\n",
@@ -199,6 +222,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/progress.py",
+        "has_width",
         "a terminal without a width shows nothing",
         ".columns > 0",
         ".columns >= 0",
@@ -206,6 +230,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/progress.py",
+        "Bar.__init__",
         "a bar of chains that go on starts at nothing",
         "initial=iterations(chains),",
         "initial=0,",
@@ -214,6 +239,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/progress.py",
+        "draws_bars",
         "notebooks are not known",
         "return in_notebook or (",
         "return (",
@@ -221,6 +247,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/progress.py",
+        "find_tqdm",
         "a missing tqdm is an error",
         "except ImportError:",
         "except ZeroDivisionError:",
@@ -228,6 +255,7 @@ DISPLAYS = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "ended",
         "the log posterior is not known after a round",
         "    chain.log_posterior = log_posterior(state)\n",
         "",

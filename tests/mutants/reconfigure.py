@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-EXACT = "samplers/exact_arm.py::"
+EXACT = "samplers/reconfiguration/exact_arm.py::"
 BALANCE = f"{EXACT}test_a_move_is_in_detailed_balance"
 FORCED = f"{EXACT}test_a_forced_pass_finds_the_one_way_and_its_probability"
 GOLDEN = f"{EXACT}test_probabilities_of_passes_are_those_of_an_independent_program"
 REACHED = f"{EXACT}test_as_many_partitions_are_reached_as_an_independent_program_reaches"
-ARM = "samplers/test_arm.py::"
-INVARIANCE = "samplers/test_all.py::test_invariance_for_every_example"
+ARM = "samplers/reconfiguration/test_arm.py::"
+INVARIANCE = "samplers/test_registry.py::test_invariance_for_every_example"
 RESUMES = f"{ARM}test_a_stopped_fit_resumes_bit_for_bit"
 HISTORIES = f"{ARM}test_archives_are_frozen_after_warm_up_grow_or_are_not_there"
 
 RECONFIGURE = [
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "place_other",
         "the last item of a block may leave it to others",
         "if m == 1 or work.at_home[home] > 1:",
         "if True:",
@@ -24,6 +25,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "place_other",
         "nobody counts who has left a block",
         "            work.at_home[home] -= 1\n",
         "",
@@ -31,6 +33,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "reconfigure",
         "the way there is forgotten",
         "before + log_t",
         "before",
@@ -38,6 +41,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "reconfigure",
         "the ratio of targets is forgotten",
         "floor = log_u - state.log_joint() + before + log_t",
         "floor = log_u + log_t",
@@ -45,6 +49,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "reconfigure",
         "the way back is forgotten",
         "back = travel(*told, True, floor) if floor < 0.0 else -math.inf",
         "back = 0.0",
@@ -52,6 +57,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "reconfigure",
         "the ratio is that of the passes, not of the target",
         "floor = log_u - state.log_joint()",
         "floor = log_u - float(log_joint(passing, state.partition))",
@@ -59,6 +65,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "travel",
         "the first item of a part is placed a second time",
         "(plan.whole_parts and work.lengths[h] > 0)",
         "False",
@@ -66,6 +73,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "list_parts",
         "parts are placed the smallest first",
         "t - float(work.lengths[work.heads[t]])",
         "t + float(work.lengths[work.heads[t]])",
@@ -73,6 +81,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "list_parts",
         "parts of both blocks are one",
         "key = 2 * r[h] + int(work.origin[h] == b_j)",
         "key = 2 * r[h]",
@@ -80,6 +89,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "place_part",
         "parts are placed as if the data were not tempered",
         "problem.beta * gain",
         "gain",
@@ -87,6 +97,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "place_part",
         "a new block for a part costs nothing",
         "log_w[m] + problem.log_v[n_blocks + 1] - problem.log_v[n_blocks]",
         "log_w[m]",
@@ -94,6 +105,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "depart",
         "the anchors' company does not come along in a merge",
         "if h != i and work.origin[h] == b_j and r[h] == r[j]:",
         "if h == j and h != i:",
@@ -101,6 +113,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "destination",
         "a forced pass opens a block where outsiders make one",
         "guide = work.settled[block] if work.settled[block] >= 0 else work.outsider[block]",
         "guide = work.settled[block]",
@@ -108,6 +121,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "travel",
         "a forced pass does not look where it has come",
         "if forced and not arrived(partition, order, work):",
         "if False:",
@@ -115,6 +129,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "reconfigure",
         "what is left of a rejected move stays",
         "state.labels[:] = end if accepted else start",
         "state.labels[:] = end",
@@ -122,6 +137,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "reconfigure",
         "after a lack of room the state is another one",
         "        state.labels[:] = start\n        state.enlarge()",
         "        state.enlarge()",
@@ -129,6 +145,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
+        "reconfigure",
         "passes stop where the prior allows no more blocks",
         "state.problem._replace(log_v=unbounded(state.problem.log_v))",
         "state.problem",
@@ -136,6 +153,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/archive.py",
+        "lesson",
         "the state itself is one of the two states",
         "disagreement(pair[0][items], pair[1][items], rng)",
         "disagreement(state.labels[items], pair[1][items], rng)",
@@ -143,6 +161,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/archive.py",
+        "disagree",
         "the two items need not be apart in the other state",
         "rank -= int((one[j] == one[i]) != (two[j] == two[i]))",
         "rank -= int(one[j] == one[i])",
@@ -150,6 +169,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/archive.py",
+        "disagree",
         "parts of different blocks of one state are one",
         "if seen[b] != a + 1:",
         "if seen[b] == 0:",
@@ -157,6 +177,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/archive.py",
+        "disagree",
         "items that agree on all pairs but with themselves are drawn as often as others",
         "weight = in_one[one[i]] + in_two[two[i]] - 2 * common[refinement[i]]",
         "weight = total // n",
@@ -164,6 +185,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/archive.py",
+        "Archive.draw",
         "the second state is always of the first chain",
         "self._state(int(rng.integers(total)))",
         "self._state(int(rng.integers(len(self.histories[0]))))",
@@ -171,6 +193,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/split_merge/launches.py",
+        "by_refinement",
         "the launch looks at the labels",
         "if r[items[t]] == r[items[0]]:",
         "if r[items[t]] == r[items[0]] and sides[t] == 0:",
@@ -178,6 +201,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "iterate",
         "a frozen archive grows on",
         '(sampler.learns_from == "frozen" and warm_up)',
         'sampler.learns_from == "frozen"',
@@ -185,6 +209,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "iterate",
         "chains that learn resume from places apart",
         "if chain.iteration % BOUNDARY == 0 and sampler.learns_from is None:",
         "if chain.iteration % BOUNDARY == 0:",
@@ -192,6 +217,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "Chain.forget",
         "a history grows without end",
         "now // 2 or t % spacing(now)",
         "now // 2",
@@ -199,6 +225,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "frozen",
         "histories are not saved",
         "stacked(list(place.history.values()), len(place.labels))",
         "stacked([place.labels] * len(place.history), len(place.labels))",

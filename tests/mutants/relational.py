@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-LIKELIHOOD = "likelihoods/test_relational.py::"
+LIKELIHOOD = "likelihoods/network/test_stochastic_blocks.py::"
 HAND = f"{LIKELIHOOD}test_every_operation_by_hand"
 WEIGHTS = f"{LIKELIHOOD}test_weights_of_many_slots"
 TABLES = f"{LIKELIHOOD}test_where_tables_end"
@@ -18,6 +18,7 @@ SLOTS = "likelihoods/network/stochastic_blocks.py"
 RELATIONAL = [
     Mutant(
         COUNTS,
+        "tables",
         "the prior's counts of links and of their absence are swapped",
         "tabulate(np.array([a, b, a + b]), n_pairs + 2)",
         "tabulate(np.array([b, a, a + b]), n_pairs + 2)",
@@ -25,6 +26,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "log_factor",
         "pairs without a link are not told from all pairs",
         "rising(table, VOID, t - p, s - e)",
         "rising(table, VOID, t, s - e)",
@@ -32,6 +34,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "log_odds",
         "the odds forget that links take the place of their absence",
         "rising(table, VOID, t - p + s - e, e)",
         "rising(table, VOID, t - p + s, e)",
@@ -39,6 +42,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "rising",
         "one entry beyond the table is looked up",
         "if j + m < table.length:",
         "if j + m <= table.length + 1:",
@@ -46,6 +50,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "log_gamma_ratio",
         "Stirling's series loses a term",
         "(y - 0.5) * math.log1p(m / x)",
         "y * math.log1p(m / x)",
@@ -53,6 +58,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "",
         "Stirling's series where it does not hold",
         "ASYMPTOTIC = 64.0",
         "ASYMPTOTIC = 0.5",
@@ -60,6 +66,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "log_beta",
         "marginals beyond the table are not normalised",
         " - lik.log_beta_0",
         "",
@@ -67,6 +74,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "meet",
         "links of vertices in no slot are counted for the last one",
         "            if k >= 0:\n                met[r, k] += 1",
         "            met[r, k] += 1",
@@ -74,6 +82,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "meet",
         "unobserved pairs are taken for pairs without a link",
         "                unseen[r, k] += 1\n",
         "                unseen[r, k] += 0\n",
@@ -81,6 +90,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "meet",
         "links that enter are looked up among those that leave",
         "row = r * len(slot_of) + i",
         "row = i",
@@ -88,6 +98,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "shift",
         "a vertex counts itself among the pairs of its slot",
         "    size[k] += min(sign, 0)\n",
         "    size[k] += sign\n",
@@ -95,6 +106,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "shift",
         "the counts of an undirected network lose their symmetry",
         "            links[other, k] = links[k, other]\n            pairs[other, k]",
         "            pairs[other, k]",
@@ -102,6 +114,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "absent",
         "within a slot of a directed network a pair has one direction",
         "0, n_directions * size[k])",
         "0, size[k])",
@@ -109,6 +122,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "absent",
         "the law of no link forgets the links that enter",
         "    if n_directions == 2:\n        value += log_factor",
         "    if n_directions == 3:\n        value += log_factor",
@@ -116,6 +130,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "refresh",
         "the sums of other slots are not kept up to date",
         "                total[other] += value - none[k, other]\n",
         "",
@@ -123,6 +138,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "wipe",
         "sums keep what an emptied slot contributed",
         "        total[other] -= none[k, other]\n",
         "",
@@ -130,6 +146,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "wipe",
         "an emptied slot leaves its laws behind",
         "        none[other, k] = 0.0\n",
         "",
@@ -137,6 +154,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "trim",
         "the extent is never lowered",
         "    while extent[0] > 0 and",
         "    while extent[0] > 99 and",
@@ -144,6 +162,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "transfer",
         "a renamed slot loses the links within it",
         "    links[to, to] = links[source, source]\n",
         "",
@@ -151,6 +170,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "transfer",
         "a renamed slot loses its sum",
         "    lik.total[to] = lik.total[source]\n",
         "",
@@ -158,6 +178,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "transfer",
         "sums of others forget a renamed slot",
         "            lik.total[other] += none[source, other]\n",
         "",
@@ -165,6 +186,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "joined",
         "a vertex sees itself in its own slot, from elsewhere",
         "size[other] - int(other == own)",
         "size[other]",
@@ -172,6 +194,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "joined",
         "a vertex sees its own links in its own slot",
         "            p, t = p - met[back, k], t - (size[k] - unseen[back, k])",
         "            p, t = p, t - (size[k] - unseen[back, k])",
@@ -179,6 +202,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "joined",
         "what a vertex is taken out of has the wrong direction",
         "back = n_directions - 1 - r",
         "back = r",
@@ -186,6 +210,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "joined",
         "leave-one-out within the own slot counts the vertex",
         "        if k == own:\n            p, t = p - e, t - s\n        return",
         "        return",
@@ -193,6 +218,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "joined",
         "leave-one-out with other slots counts the vertex",
         "        if k == own:\n            p, t = p - e, t - s\n        elif",
         "        if k == own:\n            p, t = p, t\n        elif",
@@ -200,6 +226,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "compare",
         "weights pass over unobserved pairs",
         "if other == own or n_unseen > 0:",
         "if other == own:",
@@ -207,6 +234,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "compare",
         "weights see a vertex in the slot it is in",
         "if other == own or n_unseen > 0:",
         "if n_unseen > 0:",
@@ -214,6 +242,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "compare",
         "weights count the law of no link twice",
         "joined(lik, k, other, own) - none[other, k]",
         "joined(lik, k, other, own)",
@@ -221,6 +250,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "linked",
         "weights of a directed network see half the pairs within a slot",
         "pairs[k, k], e, 2 * size[k])",
         "pairs[k, k], e, size[k])",
@@ -228,6 +258,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "between",
         "marginals forget the links that enter",
         "        value += log_beta(lik, lik.links[two, one], lik.pairs[two, one])\n",
         "        value += 0.0\n",
@@ -235,6 +266,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "marginal_union",
         "a union forgets the links between its halves",
         "    p, t = p + links[one, two], t + pairs[one, two]\n",
         "",
@@ -242,6 +274,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "marginal_union",
         "a union forgets the links back between its halves",
         "        p, t = p + links[two, one], t + pairs[two, one]\n",
         "        pass\n",
@@ -249,6 +282,7 @@ RELATIONAL = [
     ),
     Mutant(
         COUNTS,
+        "marginal_union",
         "a union counts its halves among the other slots",
         "if other != one and other != two:",
         "if other != one:",
@@ -256,6 +290,7 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
+        "_log_marginal_pair",
         "the factor between a pair of slots counts twice",
         "marginal(lik, one) + marginal(lik, two) - between(lik, one, two)",
         "marginal(lik, one) + marginal(lik, two)",
@@ -263,6 +298,7 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
+        "_log_likelihood",
         "the likelihood forgets links within slots",
         "        total += log_beta(lik, lik.links[k, k], lik.pairs[k, k])\n",
         "",
@@ -270,6 +306,7 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
+        "_clear",
         "a cleared slot remembers its vertices",
         "                lik.slot_of[i] = -1\n        wipe(lik, k)",
         "                pass\n        wipe(lik, k)",
@@ -277,6 +314,7 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
+        "_rename",
         "vertices do not follow their slot when it is renamed",
         "                lik.slot_of[i] = to\n",
         "                pass\n",
@@ -284,6 +322,7 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
+        "_rename",
         "a slot renamed upwards is out of sight",
         "    if lik.size[source] > 0:\n        lik.extent[0] = max(lik.extent[0], to + 1)\n",
         "    if lik.size[source] > 0:\n",
@@ -291,6 +330,7 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
+        "_add",
         "a vertex added to a far slot is out of sight",
         "    lik.extent[0] = max(lik.extent[0], k + 1)\n    meet",
         "    lik.extent[0] = max(lik.extent[0], k)\n    meet",
@@ -298,6 +338,7 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
+        "_log_predictive",
         "predictives forget where the vertex is",
         "    return predictive(lik, k, lik.slot_of[i])\n",
         "    return predictive(lik, k, -1)\n",
@@ -305,6 +346,7 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
+        "_log_predictive_all",
         "predictives of all slots forget where the vertex is",
         "        out[k] = predictive(lik, k, lik.slot_of[i])\n",
         "        out[k] = predictive(lik, k, -1)\n",
@@ -312,6 +354,7 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
+        "_log_weights",
         "the weight of a new block sees the vertex where it is",
         "= predictive(lik, empty, own)",
         "= predictive(lik, empty, -1)",
@@ -319,6 +362,7 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
+        "Relational.features",
         "features see the links that leave alone",
         "np.concatenate([left, right.T], axis=1) if self.directed else left",
         "left",
@@ -326,6 +370,7 @@ RELATIONAL = [
     ),
     Mutant(
         SLOTS,
+        "Relational",
         "networks pass for rows",
         "    is_of_rows = False\n",
         "    is_of_rows = True\n",

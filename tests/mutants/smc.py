@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-SMC = "samplers/test_smc.py::"
+SMC = "samplers/smc/test_base.py::"
 BOOKS = f"{SMC}test_particles_keep_the_books"
 URN_BOOKS = f"{BOOKS}[prior0-urn]"
 HOLES = f"{SMC}test_filled_holes_leave_the_books_right"
@@ -18,8 +18,8 @@ REDRAWN = f"{SMC}test_redrawn_items_follow_their_full_conditional"
 LATER = f"{SMC}test_items_that_come_later_change_nothing"
 ROOM = f"{SMC}test_neither_room_nor_short_calls_change_a_run"
 PARENTS = f"{SMC}test_parents_are_drawn_in_proportion_to_weight"
-FIT = "test_smc_fit.py::"
-STABLE = "test_stable.py::"
+FIT = "_fitting/test_smc_runs.py::"
+STABLE = "_core/test_stable_distributions.py::"
 POPULATION = "samplers/smc/population.py"
 SHARED = "samplers/smc/base.py"
 RESAMPLING = "samplers/smc/resampling.py"
@@ -28,6 +28,7 @@ MOVES = "samplers/smc/population_gibbs.py"
 SMC_MUTANTS = [
     Mutant(
         POPULATION,
+        "with_item",
         "an item is put into a block that others keep without it",
         "    if s == 0 or population.taken[s] < population.holders[s]:",
         "    if s == 0:",
@@ -35,6 +36,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         POPULATION,
+        "with_item",
         "every particle copies the block",
         "    if t > 0:\n        return t\n",
         "",
@@ -42,6 +44,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         POPULATION,
+        "extend",
         "who leaves a shared block still holds it",
         "            if not opens:\n                population.holders[s] -= 1\n",
         "",
@@ -49,6 +52,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         POPULATION,
+        "extend",
         "copies are remembered for the next item",
         "        population.child[s] = 0\n        population.taken[s] = 0\n",
         "        population.taken[s] = 0\n",
@@ -56,6 +60,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         POPULATION,
+        "descend",
         "labels are not inherited",
         "            labels[p, i] = labels[a, i]\n",
         "            pass\n",
@@ -63,6 +68,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         POPULATION,
+        "compact",
         "sizes stay behind when holes are filled",
         "        holders[hole], sizes[hole] = holders[last], sizes[last]\n",
         "        holders[hole] = holders[last]\n",
@@ -70,6 +76,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         POPULATION,
+        "compact",
         "particles keep the old numbers of moved slots",
         "                population.blocks[p, j] = moved[population.blocks[p, j]]\n",
         "                pass\n",
@@ -77,6 +84,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         POPULATION,
+        "highest",
         "scores are not taken relative to the highest",
         "                top = max(top, score[population.blocks[p, j]])\n",
         "                top = min(top, score[population.blocks[p, j]])\n",
@@ -84,6 +92,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         POPULATION,
+        "crowded",
         "room for blocks is not watched",
         "    return population.numbers[MOST] + 1 > population.blocks.shape[1]",
         "    return population.numbers[MOST] > population.blocks.shape[1]",
@@ -91,6 +100,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         POPULATION,
+        "log_joint",
         "the joint density forgets W",
         "log_marginal(lik, s) + log_w[population.sizes[s]]",
         "log_marginal(lik, s)",
@@ -98,6 +108,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         SHARED,
+        "resample",
         "the mean weight is lost when particles are drawn anew",
         "    population.log_z[0] += log_mean\n",
         "",
@@ -105,6 +116,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         SHARED,
+        "resample",
         "weights live on after resampling",
         "        population.log_weight[p] = 0.0\n",
         "        pass\n",
@@ -112,6 +124,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         RESAMPLING,
+        "scale_weights",
         "the weights are summed, not averaged",
         "    return top + math.log(total / n), ",
         "    return top + math.log(total), ",
@@ -119,6 +132,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         SHARED,
+        "advance",
         "particles are drawn anew while they are all well",
         "scale_weights(population)[1] < threshold",
         "scale_weights(population)[1] > threshold",
@@ -126,6 +140,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         RESAMPLING,
+        "draw_parents",
         "independent points are not spread over the rest of the line",
         "-rng.standard_exponential() / (n - i)",
         "-rng.standard_exponential() / n",
@@ -133,6 +148,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         RESAMPLING,
+        "draw_parents",
         "all strata share their height",
         "        if scheme == STRATIFIED:\n            height = rng.random()\n",
         "",
@@ -140,6 +156,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         RESAMPLING,
+        "settle",
         "survivors are counted twice",
         "            parent[p] = p\n            count[p] -= 1\n",
         "            parent[p] = p\n",
@@ -147,6 +164,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         SHARED,
+        "relative_variance",
         "the variance forgets that lines may meet by chance",
         " * (n / (n - 1)) ** (n_resampled + 1)",
         "",
@@ -155,6 +173,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/urn.py",
+        "_joining",
         "the urn forgets sigma",
         "return (size - law.sigma) * law.join[step, n_blocks]",
         "return size * law.join[step, n_blocks]",
@@ -162,6 +181,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/urn.py",
+        "urn",
         "opening and joining are exchanged",
         "for then in (log_v[1:, :-1], log_v[1:, 1:])",
         "for then in (log_v[1:, 1:], log_v[1:, :-1])",
@@ -169,6 +189,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/urn.py",
+        "log_v_rows",
         "the recursion counts one item too many",
         "np.maximum(n - prior.sigma_now",
         "np.maximum(n + 1 - prior.sigma_now",
@@ -176,6 +197,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/auxiliary.py",
+        "_inherit_jumps",
         "the mass that is left is not inherited",
         "    law.log_mass[p] = law.log_mass[parent]\n",
         "",
@@ -183,6 +205,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/auxiliary.py",
+        "_inherit_sticks",
         "the number of components is not inherited",
         "    law.components[p] = law.components[parent]\n",
         "",
@@ -190,6 +213,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/auxiliary.py",
+        "_opened_jump",
         "a jump does not reduce the mass",
         "    law.log_mass[p] += log_left\n",
         "",
@@ -197,6 +221,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/auxiliary.py",
+        "_opened_stick",
         "sticks are not size-biased",
         "rng.standard_gamma(1.0 + law.gamma)",
         "rng.standard_gamma(law.gamma)",
@@ -204,6 +229,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/auxiliary.py",
+        "_opened_stick",
         "a stick leaves nothing to the last component",
         "    rest = law.components[p] - n_blocks - 1.0\n",
         "    rest = law.components[p] - n_blocks - 2.0\n",
@@ -212,6 +238,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/annealed.py",
+        "AnnealedFilter._anneal",
         "weights do not follow the annealed prior",
         "        self.population.log_weight[:] += self.log_ratio(then)\n",
         "",
@@ -219,6 +246,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/annealed.py",
+        "AnnealedFilter.outcome",
         "the target is not corrected for at the end",
         "super().outcome(correction)",
         "super().outcome()",
@@ -226,6 +254,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/annealed.py",
+        "AnnealedFilter.outcome",
         "the correction stays in the running weights",
         "        run = super().outcome(correction)\n",
         "        self.population.log_weight[:] += correction\n        run = super().outcome()\n",
@@ -233,6 +262,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/annealed.py",
+        "AnnealedFilter.outcome",
         "the run goes on under the target itself",
         "        self.prior = annealed\n",
         "",
@@ -240,6 +270,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         MOVES,
+        "redraw",
         "an item counts itself in its block",
         "weights[j] = math.log(size - 1 - sigma)",
         "weights[j] = math.log(size - sigma)",
@@ -247,6 +278,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         MOVES,
+        "redraw",
         "the block of an item alone counts in V",
         "    others = n_blocks - 1 if alone else n_blocks\n",
         "    others = n_blocks\n",
@@ -254,6 +286,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         MOVES,
+        "owned",
         "a shared block is changed for all its holders",
         "    if population.holders[s] == 1:\n        return s\n",
         "    return s\n",
@@ -261,6 +294,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         MOVES,
+        "leave",
         "labels of the last block are not changed",
         "        if labels[h] == last:\n            labels[h] = j\n",
         "        pass\n",
@@ -268,6 +302,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         MOVES,
+        "leave",
         "an item is in its old block, too",
         "        remove(lik, s, i)\n",
         "",
@@ -275,6 +310,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/tempering.py",
+        "Tempered.step",
         "the power is counted from zero",
         "        increments = (beta - self.beta) * log_f\n",
         "        increments = beta * log_f\n",
@@ -282,6 +318,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/tempering.py",
+        "Tempered.next_beta",
         "powers grow by twice what the effective size allows",
         "                if ess_share((middle - self.beta) * log_f) >= share\n",
         "                if ess_share(0.5 * (middle - self.beta) * log_f) >= share\n",
@@ -289,6 +326,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/tempering.py",
+        "assign",
         "hyper-parameters stay with the place, not with the particle",
         "        state.set_prior(prior)\n",
         "        pass\n",
@@ -296,6 +334,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_core/stable_distributions.py",
+        "log_share_left",
         "the closed form lacks a factor",
         "return -math.log1p(2.0 * math.exp",
         "return -math.log1p(math.exp",
@@ -303,6 +342,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_core/stable_distributions.py",
+        "log_share_left",
         "the last rejection is left out",
         "        if math.log(1.0 - rng.random()) < s * log_ratio - log_one_plus_exp(s * log_y):\n"
         "            return log_left\n",
@@ -312,6 +352,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_core/stable_distributions.py",
+        "log_level",
         "u is not weighed by G z^s + 1",
         "log_p = log_one_plus_exp(log_g + s * log_z) - math.exp",
         "log_p = -math.exp",
@@ -320,6 +361,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_core/stable_distributions.py",
+        "log_gamma_mixture",
         "the gamma variable has another shape",
         "return math.log(rng.standard_gamma(2.0 - s)) + ",
         "return math.log(rng.standard_gamma(1.0 - s)) + ",
@@ -328,6 +370,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_core/stable_distributions.py",
+        "log_polynomially_tilted",
         "the tilt is off by one in the gamma variable",
         "rng.gamma(1 + w, size=size)",
         "rng.gamma(w, size=size)",
@@ -335,6 +378,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_core/stable_distributions.py",
+        "log_polynomially_tilted",
         "the angle is not tilted",
         "    a = (1 - s) / s\n    w = theta * a\n    u = _angles(w, s, size, rng)\n",
         "    a = (1 - s) / s\n    w = theta * a\n    u = open_uniform(size, rng)\n",
@@ -342,6 +386,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_core/stable_distributions.py",
+        "log_polynomially_tilted",
         "negative tilts divide by the jump",
         "before - np.log(kept)",
         "before - np.log(jump)",
@@ -349,6 +394,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_core/stable_distributions.py",
+        "log_exponentially_tilted",
         "the summands are not scaled",
         "log_stable(s, size, rng) - math.log(m) / s",
         "log_stable(s, size, rng)",
@@ -356,13 +402,15 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "priors/mfm.py",
+        "MFM.draw_components",
         "Gnedin's law has its parameters exchanged",
         "rng.beta(parameter, 1.0 - parameter, size)",
         "rng.beta(1.0 - parameter, parameter, size)",
-        "priors/test_families.py::test_drawn_numbers_of_components_follow_their_prior",
+        "priors/test_base.py::test_drawn_numbers_of_components_follow_their_prior",
     ),
     Mutant(
         "_fitting/smc_runs.py",
+        "_posterior",
         "runs weigh the same whatever their evidence",
         "    log_weight += np.array([[run.log_evidence] for run in runs])\n",
         "",
@@ -370,6 +418,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_fitting/smc_runs.py",
+        "combined",
         "logarithms of evidences are averaged",
         "return float(top + np.log(mean)), error",
         "return float(np.mean(log_z)), error",
@@ -377,6 +426,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_fitting/smc_runs.py",
+        "combined",
         "the standard error is that of one run",
         " / (mean * math.sqrt(len(runs)))",
         " / mean",
@@ -384,6 +434,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_fitting/smc_runs.py",
+        "extend",
         "hyper-parameters follow every batch",
         "    bound = model._frozen.bind(everything)\n",
         "    bound = model._likelihood.bind(everything)\n",
@@ -391,6 +442,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "diagnostics/runs.py",
+        "diagnose_runs",
         "ancestors of different runs are taken for the same",
         "(origins + n * np.arange(n_runs)[:, None]).ravel()",
         "origins.ravel()",

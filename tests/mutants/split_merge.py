@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-EXACT = "samplers/exact_pairs.py::"
+EXACT = "samplers/split_merge/exact_kernel.py::"
 BALANCE = f"{EXACT}test_a_move_is_in_detailed_balance"
 SCANS = f"{EXACT}test_restricted_scans_keep_the_balance_of_given_anchors"
 GOLDEN = f"{EXACT}test_probabilities_of_one_move_are_those_of_an_independent_program"
 RELATIONAL = f"{EXACT}test_a_likelihood_that_does_not_factorise_is_in_detailed_balance"
 THRESHOLD = f"{EXACT}test_threshold_anchors_are_in_balance_whatever_the_threshold[nig-py-0.5]"
-PAIRS = "samplers/test_pairs.py::"
+PAIRS = "samplers/split_merge/test_kernel.py::"
 BOOKS = f"{PAIRS}test_moves_keep_the_books"
 ROOM = f"{PAIRS}test_room_and_the_length_of_kernel_calls_change_nothing"
 HOW_MANY = f"{PAIRS}test_as_many_moves_as_cost_one_sweep"
 FROZEN = f"{PAIRS}test_the_number_of_moves_depends_on_the_seed_alone_and_is_frozen_after_warm_up"
 TWO_MEANS = f"{PAIRS}test_two_means_are_those_of_numpy"
 HARD = f"{PAIRS}test_hard_launch_parts_coins_by_what_they_show"
-CONTRACT = "likelihoods/test_all.py::test_contract"
+CONTRACT = "likelihoods/test_registry.py::test_contract"
 NIW = f"{CONTRACT}[niw-0] {CONTRACT}[niw-1] {CONTRACT}[niw-2]"
 
 SPLIT_MERGE = [
     Mutant(
         "samplers/split_merge/kernel.py",
+        "log_rho",
         "the ratio lacks V",
         "value = log_v[n_blocks + 1] - log_v[n_blocks] + log_w[m_1]",
         "value = log_w[m_1]",
@@ -30,6 +31,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "log_rho",
         "the ratio is not tempered",
         "problem.beta * (pair - union)",
         "(pair - union)",
@@ -37,6 +39,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "moves",
         "V of a merge is taken at the wrong number of blocks",
         "log_rho(problem, k - 1,",
         "log_rho(problem, k,",
@@ -44,6 +47,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "moves",
         "the law of the anchors is forgotten after a split",
         "ratio + log_law(law, problem, partition, work, k + 1, k + 2)",
         "ratio",
@@ -51,6 +55,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "moves",
         "the law of the anchors is forgotten in merges",
         "bound = log_law(law, problem, partition, work, union_slot, union_slot) - log_h",
         "bound = 0.0",
@@ -58,6 +63,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "moves",
         "the floor of a merge is inverted",
         "floor = log_u - bound",
         "floor = bound - log_u",
@@ -65,6 +71,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "moves",
         "merges are given up that might be accepted",
         "if floor >= 0.0:",
         "if floor >= -0.5:",
@@ -72,6 +79,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "moves",
         "a merge is accepted that has fallen below its floor",
         "accepted = log_q > floor",
         "accepted = True",
@@ -79,6 +87,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "",
         "too few slots are asked for",
         "ROOM = 6",
         "ROOM = 3",
@@ -86,6 +95,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "settle",
         "the size of the first side is left behind",
         "    sizes[k + 1] = 0\n",
         "",
@@ -93,6 +103,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "settle",
         "the new block's statistics are lost",
         "        rename(lik, k, k + 2)\n",
         "",
@@ -100,6 +111,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "settle",
         "items are not put back after a rejection",
         "            restore(lik, labels[items[t]], items[t])\n",
         "            pass\n",
@@ -107,6 +119,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "propose",
         "items are in their real block and in the proposed one at once",
         "        withdraw(lik, labels[items[t]], items[t])\n",
         "        pass\n",
@@ -114,6 +127,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "scan",
         "it is not kept how many items are placed",
         "            work.numbers[2] = t + 1\n",
         "            pass\n",
@@ -121,6 +135,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "propose",
         "the launch depends on how the items are divided now",
         "launch(lik, work, kind, n, union, k + 1, rng)",
         "launch(lik, work, kind, n, labels[items[0]], k + 1, rng)",
@@ -128,6 +143,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "propose",
         "always the first launch of the list",
         "plan.launches[int(rng.random() * len(plan.launches))]",
         "plan.launches[0]",
@@ -135,6 +151,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "propose",
         "intermediate scans of a merge retrace the labels, too",
         "splitting or left > 0",
         "splitting",
@@ -142,6 +159,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "scan",
         "a forced pass goes to the wrong side",
         "(other == one + int(labels[h] == second))",
         "(other != one + int(labels[h] == second))",
@@ -149,6 +167,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "scan",
         "a scan compares an item with itself",
         "- beta * log_predictive_without(lik, own, h)",
         "- beta * log_predictive(lik, own, h)",
@@ -156,6 +175,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "scan",
         "a scan leaves the side an item comes from as large as it was",
         "            sizes[own] -= 1\n",
         "",
@@ -163,6 +183,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/kernel.py",
+        "scan",
         "a scan forgets which side an item is on",
         "            sides[t] = to - one\n",
         "",
@@ -170,6 +191,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/orders.py",
+        "arrange",
         "the random order is a cyclic one",
         "(t - first + 1)",
         "(t - first)",
@@ -177,6 +199,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/orders.py",
+        "arrange",
         "what is decisive depends on how the items are divided now",
         "range(one, one + first)",
         "range(2)",
@@ -184,6 +207,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/orders.py",
+        "arrange",
         "the least decisive come first",
         "keys[t] = low - high",
         "keys[t] = high - low",
@@ -191,13 +215,15 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/orders.py",
+        "heap_sort",
         "the smaller child is taken",
         "keys[child + 1] > keys[child]",
         "keys[child + 1] < keys[child]",
-        f"{PAIRS}test_heap_sort_sorts",
+        "_core/test_sorting.py::test_heap_sort_sorts",
     ),
     Mutant(
         "samplers/split_merge/anchors.py",
+        "_log_balanced",
         "one block alone is drawn from half the time",
         "(1.0 if n_blocks == 1 else 0.5)",
         "0.5",
@@ -205,6 +231,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/anchors.py",
+        "_log_balanced",
         "pairs of blocks that are gone are kept",
         "        pairs -= sizes[work.old[t]]",
         "        pairs -= 0.0 * sizes[work.old[t]]",
@@ -212,6 +239,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/anchors.py",
+        "_log_balanced",
         "a changed state has as many blocks as before",
         "    n_blocks += work.numbers[1] - work.numbers[0]\n",
         "",
@@ -219,6 +247,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/anchors.py",
+        "member",
         "rejection may find the excluded item",
         "            if labels[i] == k and i != excluded:\n                return i",
         "            if labels[i] == k:\n                return i",
@@ -226,6 +255,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/informed_anchors.py",
+        "_log_cluster",
         "cluster: the share of the own block is forgotten",
         "blocks * (m - 1.0)",
         "(m - 1.0)",
@@ -233,6 +263,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/informed_anchors.py",
+        "_log_cluster",
         "cluster: a lonely first anchor might have stayed in its block",
         "share = 1.0 if m == 1 else 1.0 - 1.0 / blocks",
         "share = 1.0 - 1.0 / blocks",
@@ -240,6 +271,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/informed_anchors.py",
+        "in_view",
         "a changed state shows blocks that are gone",
         "            return -1\n    return position",
         "            return position\n    return position",
@@ -247,6 +279,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/informed_anchors.py",
+        "_log_threshold",
         "threshold: the number of blocks that pass is forgotten",
         "math.log(passed * (",
         "math.log((",
@@ -254,6 +287,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/informed_anchors.py",
+        "_log_threshold",
         "threshold: blocks that do not pass are taken to pass",
         "if partition.weights[position_of(partition, work, other)] == 0.0:",
         "if False:",
@@ -261,6 +295,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/informed_anchors.py",
+        "score_attachments",
         "threshold: none passes where none is good",
         "min(LEAST, top)",
         "LEAST",
@@ -268,6 +303,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/launches.py",
+        "two_means",
         "2-means begins with the sides of the last move",
         "2 if left == ROUNDS else n",
         "n",
@@ -275,6 +311,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/launches.py",
+        "two_means",
         "distances are plain ones",
         "            whiten(lik, union, direction)\n",
         "            pass\n",
@@ -282,6 +319,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/launches.py",
+        "hard",
         "the hard launch piles up its rounds",
         "        for side in range(2):\n            clear(lik, one + side)\n",
         "",
@@ -289,6 +327,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/base.py",
+        "SplitMergeSampler._learn",
         "the number of moves is tuned after warm-up, too",
         'if not state.adapting or self.n_moves != "auto":',
         'if self.n_moves != "auto":',
@@ -296,6 +335,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/base.py",
+        "SplitMergeSampler._learn",
         "the cost is that of all moves",
         "passes * work / n_moves",
         "passes * work",
@@ -303,6 +343,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "_fitting/checkpoint.py",
+        "thawed",
         "a checkpoint lacks the tuning",
         '        tuning=meta["tuning"],\n',
         "",
@@ -310,6 +351,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "_fitting/rounds.py",
+        "begun",
         "a chain forgets its tuning between rounds",
         "    state.tuning = chain.tuning\n",
         "",
@@ -317,6 +359,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "samplers/split_merge/jain_neal.py",
+        "JainNeal._plan",
         "no scan at all is one scan",
         "-1 if self.n_restricted is None",
         "0 if self.n_restricted is None",
@@ -324,6 +367,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
+        "_pool",
         "a union has the prior's scatter twice",
         " - prior_scale[0, 0] + r2",
         " + r2",
@@ -331,6 +375,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
+        "_pool",
         "a union has the prior's scatter twice",
         "lik.scatter[two, a, b] - lik.prior_scale[a, b]",
         "lik.scatter[two, a, b]",
@@ -338,6 +383,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "likelihoods/gaussian/nig_columns.py",
+        "_pool",
         "a union has the prior's rate twice",
         "lik.rate[d, two] - lik.prior_scale[d]",
         "lik.rate[d, two]",
@@ -345,6 +391,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "likelihoods/discrete/bernoulli.py",
+        "_pool",
         "a union has the counts of one block",
         "lik.counts[one, d] + lik.counts[two, d]",
         "lik.counts[one, d]",
@@ -352,6 +399,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
+        "_pool",
         "a union has the size of one block",
         "lik.size[one] + lik.size[two])",
         "lik.size[one])",
@@ -359,6 +407,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
+        "_pool",
         "a union has the totals of one block",
         "lik.total[one, d] + lik.total[two, d]",
         "lik.total[one, d]",

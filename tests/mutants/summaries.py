@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutants import Mutant
 
-TESTS = "test_summaries.py::"
+TESTS = "partitions/test_multimodality.py::"
 MODES = f"{TESTS}test_modes_of_a_mixture_are_found_with_their_masses"
 WAVER = f"{TESTS}test_items_that_waver_each_for_itself_make_no_modes"
 APART = f"{TESTS}test_partitions_one_item_apart_are_told_from_all_others"
@@ -16,7 +16,7 @@ COSTS = f"{TESTS}test_the_cost_weighs_separated_pairs_against_joined_ones"
 CAP = f"{TESTS}test_a_cap_holds_when_even_a_single_draw_has_more_clusters"
 PAIRS = f"{TESTS}test_pairs_are_the_entries_of_the_matrix"
 STRIPS = f"{TESTS}test_strips_are_the_matrix_in_pieces"
-PARTITIONS = "test_partitions.py::"
+PARTITIONS = "partitions/test_estimates.py::"
 LIMIT = f"{PARTITIONS}test_tables_have_a_limit_whatever_the_draws"
 OPTIMUM = f"{PARTITIONS}test_the_estimate_is_the_optimum_of_all_partitions"
 TIES = f"{PARTITIONS}test_of_equally_good_partitions_rounding_does_not_choose"
@@ -27,6 +27,7 @@ GROUPS = "partitions/multimodality.py"
 SUMMARIES = [
     Mutant(
         "partitions/search.py",
+        "Search.widen",
         "few draws have tables of any size",
         "LEAST_DRAWS if cells > MOST_CELLS else ",
         "",
@@ -34,6 +35,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/search.py",
+        "Search.__init__",
         "the least number of draws has tables of any size",
         "self._fitting(n_rows + 1, n_draws)",
         "2**31 - 1",
@@ -41,6 +43,7 @@ SUMMARIES = [
     ),
     Mutant(
         GROUPS,
+        "_chained",
         "every combination of wavering items is a mode",
         "near | (total / pairs <= overall * (1 + 1e-9))",
         "near",
@@ -49,6 +52,7 @@ SUMMARIES = [
     ),
     Mutant(
         GROUPS,
+        "_chained",
         "a single item makes a mode",
         "near | (total / pairs <= overall * (1 + 1e-9))",
         "total / pairs <= overall * (1 + 1e-9)",
@@ -57,6 +61,7 @@ SUMMARIES = [
     ),
     Mutant(
         GROUPS,
+        "_one_item_apart",
         "many items that change places are one",
         "tolist() == [1]",
         "tolist() != []",
@@ -65,6 +70,7 @@ SUMMARIES = [
     ),
     Mutant(
         GROUPS,
+        "_chained",
         "chains are not looked at again",
         "found += _chained(own, near[np.ix_(links, links)], distance, count)",
         "found += [np.concatenate(own)]",
@@ -73,6 +79,7 @@ SUMMARIES = [
     ),
     Mutant(
         GROUPS,
+        "_groups",
         "a heavy draw is near itself",
         "pairs = size * size - count * count",
         "pairs = size * size",
@@ -81,6 +88,7 @@ SUMMARIES = [
     ),
     Mutant(
         GROUPS,
+        "_sample",
         "draws count once whatever their weight",
         "return sample, count.astype(float)",
         "return sample, np.ones(len(count))",
@@ -89,6 +97,7 @@ SUMMARIES = [
     ),
     Mutant(
         GROUPS,
+        "_mode",
         "weights do not count",
         "float(own.sum() / mass.sum())",
         "0.5",
@@ -96,10 +105,17 @@ SUMMARIES = [
         compiled=True,
     ),
     Mutant(
-        GROUPS, "modes in any order", "key=lambda mode: -mode.mass", "key=id", MODES, compiled=True
+        GROUPS,
+        "modes",
+        "modes in any order",
+        "key=lambda mode: -mode.mass",
+        "key=id",
+        MODES,
+        compiled=True,
     ),
     Mutant(
         "partitions/label_draws.py",
+        "_item_terms",
         "companions in the draw alone are not counted",
         "1.0 - m / (size + sizes[b] - m)",
         "1.0 - m / size",
@@ -107,6 +123,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/label_draws.py",
+        "_distances",
         "the costs of the two errors are exchanged",
         "(2.0 - cost) * joined + cost * separated",
         "cost * joined + (2.0 - cost) * separated",
@@ -114,6 +131,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/estimates.py",
+        "point_estimate",
         "a single draw is returned whatever the cap",
         "if len(rows) == 1 and ",
         "if len(rows) == 1 or ",
@@ -121,6 +139,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/label_draws.py",
+        "_pair_agreements",
         "pairs ignore the weights",
         "out[p] += weight if labels[left[p]] == labels[right[p]] else 0.0",
         "out[p] += 1.0 if labels[left[p]] == labels[right[p]] else 0.0",
@@ -128,6 +147,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/coclustering_matrix.py",
+        "_strips",
         "strips forget the threshold",
         "strip[strip < threshold] = 0.0\n        yield",
         "pass\n        yield",
@@ -135,6 +155,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/exhaustive.py",
+        "_added_loss",
         "all draws weigh the same",
         "np.broadcast_to((weights / weights.sum())[:, None], blocks.shape)",
         "np.full(blocks.shape, 1 / len(draws))",
@@ -142,6 +163,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/exhaustive.py",
+        "_added_loss",
         "both errors cost the same",
         "(2.0 - objective.cost) * f",
         "f.copy()",
@@ -149,6 +171,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/exhaustive.py",
+        "least",
         "few items have no cap",
         "partitions.max(axis=1) < objective.max_clusters",
         "partitions.max(axis=1) < n",
@@ -156,6 +179,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/exhaustive.py",
+        "",
         "rounding chooses among equally good partitions",
         "ROUNDING = 1e-12",
         "ROUNDING = 0.0",
@@ -163,6 +187,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/exhaustive.py",
+        "",
         "few items are searched",
         "FEW_ITEMS = 10",
         "FEW_ITEMS = 9",
@@ -170,6 +195,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/search.py",
+        "_change_count",
         "a cluster that changed is not looked at again",
         "    tables.changed[a] = tables.clock[0]\n",
         "",
@@ -177,6 +203,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/search.py",
+        "_score_changed",
         "an item whose own cluster changed is not looked at in full",
         "if own < 0 or tables.changed[own] > since:",
         "if own < 0:",
@@ -184,6 +211,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/search.py",
+        "_sweep",
         "all clusters are looked at every time",
         "        tables.looked[i] = tables.clock[0]\n",
         "",
@@ -191,6 +219,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/search.py",
+        "_score_changed",
         "clusters that changed score without their size",
         "score[a] = tables.joining[tables.sizes[a]] - 2.0 * total",
         "score[a] = tables.joining[0] - 2.0 * total",

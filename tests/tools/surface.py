@@ -1,6 +1,6 @@
 """The public surface of the package: every public name, where it is imported from, its signature.
 
-`python -m tests.tools.surface` writes the snapshot that `tests/test_public_surface.py` compares.
+`python -m tests.tools.surface` writes the snapshot that `test_public_surface` compares.
 """
 
 from __future__ import annotations
