@@ -93,6 +93,23 @@ def count(name: str, value: Any, low: int) -> int:
     return int(value)
 
 
+def whole(name: str, value: Any, low: int) -> int:
+    """`value` as an integer of at least `low`, or one sentence."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
+        raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}.")
+    return int(value)
+
+
+def code(name: str, value: Any, codes: dict[str, Any]) -> Any:
+    """The code of a word, or one sentence."""
+    if not isinstance(value, str) or value not in codes:
+        near = difflib.get_close_matches(str(value), list(codes), n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        names = ", ".join(map(repr, codes))
+        raise ValueError(f"{name} must be one of {names}; got {value!r}.{hint}")
+    return codes[value]
+
+
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:
     """One SeedSequence from None, an int, a RandomState or a Generator."""
     if random_state is None or isinstance(random_state, numbers.Integral):

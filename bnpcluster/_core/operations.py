@@ -230,6 +230,25 @@ def listed_above(lik, i, own, beta, slack, partition):
     return count
 
 
+@kernel(inline=True)
+def listed_within(lik, i, own, beta, slack, width, partition):
+    """The list of `log_weights`, from log f of the first `width` slots in partition.scores."""
+    log_prior, weights, empty = partition.log_prior, partition.scores, partition.n_blocks[0]
+    for k in range(width):
+        weights[k] = log_prior[k] + beta * weights[k]
+    first = empty
+    if own >= 0 and log_prior[own] > -math.inf:
+        first = own
+        weights[own] = log_prior[own] + beta * log_predictive_without(lik, own, i)
+    count, floor = 0, -math.inf
+    if log_prior[first] > -math.inf:
+        count, floor = listed(partition, count, first, weights[first]), weights[first] - slack
+    for k in range(empty + 1):
+        if weights[k] > floor and k != first:
+            count = listed(partition, count, k, weights[k])
+    return count
+
+
 NEGLIGIBLE = 40.0
 """A weight e^-40 times another one changes no outcome that a double could tell."""
 

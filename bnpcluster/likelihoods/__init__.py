@@ -1,35 +1,13 @@
 """Conjugate likelihoods: the law of the data within a cluster, its parameters integrated out."""
 
 from bnpcluster.likelihoods.base import Likelihood
-from bnpcluster.likelihoods.discrete.bernoulli import Bernoulli
-from bnpcluster.likelihoods.discrete.categorical import Categorical
-from bnpcluster.likelihoods.discrete.poisson import Poisson
-from bnpcluster.likelihoods.gaussian.nig import NormalInverseGamma
-from bnpcluster.likelihoods.gaussian.niw import NormalInverseWishart
-from bnpcluster.likelihoods.mixed.columns import Columns
 from bnpcluster.likelihoods.network.stochastic_blocks import Relational
-from bnpcluster.likelihoods.pyclone.likelihood import PyClone
-
-LIKELIHOODS: dict[str, type[Likelihood]] = {
-    "niw": NormalInverseWishart,
-    "nig": NormalInverseGamma,
-    "bernoulli": Bernoulli,
-    "categorical": Categorical,
-    "poisson": Poisson,
-    "columns": Columns,
-    "pyclone": PyClone,
-}
-"""Names for `likelihood=` of the mixtures, in the order they are listed to users."""
+from bnpcluster.likelihoods.registry import *  # noqa: F403
+from bnpcluster.likelihoods.registry import LIKELIHOODS
 
 __all__ = [
     "LIKELIHOODS",
-    "Bernoulli",
-    "Categorical",
-    "Columns",
     "Likelihood",
-    "NormalInverseGamma",
-    "NormalInverseWishart",
-    "Poisson",
-    "PyClone",
     "Relational",
+    *(cls.__name__ for cls in LIKELIHOODS.values()),
 ]

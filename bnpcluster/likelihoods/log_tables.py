@@ -1,4 +1,4 @@
-"""What the likelihoods of discrete data share: checks of their data, and tables by count.
+"""Tables of logarithms by count, which the likelihoods of discrete data and of networks share.
 
 Their statistics are counts, so a logarithm that a kernel needs is a function of `base + j` for an
 integer j. It is looked up, and computed where the table ends.
@@ -72,17 +72,3 @@ def sum_log_at(table, j):
     for d in range(len(table.base)):
         total += math.log(table.base[d] + j)
     return total
-
-
-def reject(needs: str, X: NDArray, bad: NDArray, remedy: str) -> None:
-    """Raise one sentence about the first column of `X` with a bad entry, if there is one."""
-    columns = np.flatnonzero(bad.any(axis=0))
-    if len(columns):
-        d = columns[0]
-        found = X[np.argmax(bad[:, d]), d]
-        raise ValueError(f"{needs}, found {found:g} in column {d}: {remedy}.")
-
-
-def is_whole(X: NDArray) -> NDArray:
-    """Where `X` holds one of 0, 1, 2, ..."""
-    return (X >= 0) & (X == np.floor(X))

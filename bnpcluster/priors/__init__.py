@@ -1,28 +1,7 @@
 """Gibbs-type priors on partitions: each is two tables, so one compiled kernel serves them all."""
 
 from bnpcluster.priors.base import Prior, PriorTables
-from bnpcluster.priors.dirichlet_process import DirichletProcess
-from bnpcluster.priors.finite_dirichlet import FiniteDirichlet
-from bnpcluster.priors.mfm import MFM
-from bnpcluster.priors.ngg import NGG
-from bnpcluster.priors.pitman_yor import PitmanYor
+from bnpcluster.priors.registry import *  # noqa: F403
+from bnpcluster.priors.registry import PRIORS
 
-PRIORS: dict[str, type[Prior]] = {
-    "dp": DirichletProcess,
-    "py": PitmanYor,
-    "ngg": NGG,
-    "mfm": MFM,
-    "finite": FiniteDirichlet,
-}
-"""Names for `prior=`, in the order they are listed to users."""
-
-__all__ = [
-    "MFM",
-    "NGG",
-    "PRIORS",
-    "DirichletProcess",
-    "FiniteDirichlet",
-    "PitmanYor",
-    "Prior",
-    "PriorTables",
-]
+__all__ = ["PRIORS", "Prior", "PriorTables", *(cls.__name__ for cls in PRIORS.values())]

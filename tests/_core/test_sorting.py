@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from bnpcluster._core.sorting import heap_sort
 
 

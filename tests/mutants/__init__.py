@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import NamedTuple
 
 
@@ -28,3 +29,27 @@ class Mutant(NamedTuple):
     new: str
     tests: str
     compiled: bool = False
+
+
+def edited(text: str, mutant: Mutant) -> str | None:
+    """The source with the bug in it; None if the old text is not exactly once in the function."""
+    start, end = span(text, mutant.function)
+    if text.count(mutant.old, start, end) != 1:
+        return None
+    at = text.index(mutant.old, start, end)
+    return text[:at] + mutant.new + text[at + len(mutant.old) :]
+
+
+def span(text: str, function: str) -> tuple[int, int]:
+    """Where a function or class stands in its file, decorators included; (0, 0) if nowhere."""
+    node: ast.AST = ast.parse(text)
+    lines = text.splitlines(keepends=True)
+    first, last = 1, len(lines)
+    for name in function.split(".") if function else ():
+        found = [n for n in ast.walk(node) if getattr(n, "name", "") == name and n is not node]
+        inner = next((n for n in found if isinstance(n, (ast.FunctionDef, ast.ClassDef))), None)
+        if inner is None:
+            return 0, 0
+        node, last = inner, inner.end_lineno or 0
+        first = min([inner.lineno, *(d.lineno for d in inner.decorator_list)])
+    return len("".join(lines[: first - 1])), len("".join(lines[:last]))

@@ -17,7 +17,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.mutants import Mutant
+from tests.mutants import Mutant, edited
 from tests.mutants.books import BOOKKEEPING
 from tests.mutants.columns import COLUMNS
 from tests.mutants.command_line import COMMAND_LINE
@@ -127,10 +127,10 @@ def tried(mutant: Mutant, original: Path) -> tuple[str, str]:
         place = Path(folder) / "mutant"
         copy(original, place)
         file = place / "bnpcluster" / mutant.file
-        text = file.read_text()
-        if text.count(mutant.old) != 1:
-            return "STALE", f"\n{mutant.old!r} occurs {text.count(mutant.old)} times"
-        file.write_text(text.replace(mutant.old, mutant.new))
+        text = edited(file.read_text(), mutant)
+        if text is None:
+            return "STALE", f"\n{mutant.old!r} is not once in {mutant.function or 'the file'}"
+        file.write_text(text)
         try:
             done = run_tests(place, mutant.tests.split(), mutant.compiled)
         except subprocess.TimeoutExpired:

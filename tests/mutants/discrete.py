@@ -328,7 +328,7 @@ DISCRETE = [
         BETA,
     ),
     Mutant(
-        "likelihoods/discrete/terms.py",
+        "_core/operations.py",
         "listed_within",
         "an item is compared with itself",
         "beta * log_predictive_without(lik, own, i)",
@@ -336,7 +336,7 @@ DISCRETE = [
         f"{LAW}[dp-bernoulli]",
     ),
     Mutant(
-        "likelihoods/discrete/terms.py",
+        "_core/operations.py",
         "listed_within",
         "the weights are not tempered",
         "weights[k] = log_prior[k] + beta * weights[k]",
@@ -344,7 +344,7 @@ DISCRETE = [
         f"{LAW}[finite-tempered-bernoulli]",
     ),
     Mutant(
-        "likelihoods/discrete/terms.py",
+        "_core/operations.py",
         "listed_within",
         "the reference is listed twice",
         "if weights[k] > floor and k != first:",
@@ -352,7 +352,7 @@ DISCRETE = [
         f"{LAW}[dp-bernoulli]",
     ),
     Mutant(
-        "likelihoods/discrete/terms.py",
+        "_core/operations.py",
         "listed_within",
         "no new block is offered",
         "range(empty + 1):",

@@ -214,7 +214,7 @@ SPLIT_MERGE = [
         f"{PAIRS}test_decisive_rows_come_first",
     ),
     Mutant(
-        "samplers/split_merge/orders.py",
+        "_core/sorting.py",
         "heap_sort",
         "the smaller child is taken",
         "keys[child + 1] > keys[child]",

@@ -27,14 +27,8 @@ from bnpcluster.likelihoods.discrete.missing_terms import (
     sample_terms,
 )
 from bnpcluster.likelihoods.discrete.terms import sums_terms, term_lists
-from bnpcluster.likelihoods.log_tables import (
-    Table,
-    log_at,
-    log_gamma_at,
-    reject,
-    sum_log_at,
-    tabulate,
-)
+from bnpcluster.likelihoods.discrete.whole_numbers import reject
+from bnpcluster.likelihoods.log_tables import Table, log_at, log_gamma_at, sum_log_at, tabulate
 
 
 class Bernoulli(Likelihood):

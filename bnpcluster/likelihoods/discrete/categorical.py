@@ -27,15 +27,8 @@ from bnpcluster.likelihoods.discrete.missing_terms import (
     sample_terms,
 )
 from bnpcluster.likelihoods.discrete.terms import sums_terms
-from bnpcluster.likelihoods.log_tables import (
-    Table,
-    is_whole,
-    log_at,
-    log_gamma_at,
-    reject,
-    sum_log_at,
-    tabulate,
-)
+from bnpcluster.likelihoods.discrete.whole_numbers import is_whole, reject
+from bnpcluster.likelihoods.log_tables import Table, log_at, log_gamma_at, sum_log_at, tabulate
 
 MOST = 1_000_000  # categories in all columns: with more, the tables of the slots fill gigabytes
 COMMONEST = 8  # categories of a column that k-means looks at

@@ -20,7 +20,7 @@ from bnpcluster.likelihoods.discrete.missing_counts import (
     bind_observed_counts,
     observed_counts,
 )
-from bnpcluster.likelihoods.log_tables import is_whole, reject
+from bnpcluster.likelihoods.discrete.whole_numbers import is_whole, reject
 
 LARGEST = 2.0**30  # beyond it the differences of lgamma lose the sixth digit
 

@@ -11,14 +11,12 @@ Bound data of this kind have the fields below, and become one by the decorator `
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import (
-    listed,
+    listed_within,
     log_predictive,
     log_predictive_all,
     log_predictive_without,
@@ -86,25 +84,6 @@ def sum_terms(lik, i, start, stop, out):
 
 def _log_predictive_all(lik, i, start, stop, out):
     sum_terms(lik, i, start, stop, out)
-
-
-@kernel(inline=True)
-def listed_within(lik, i, own, beta, slack, width, partition):
-    """The list of `log_weights`, from log f of the first `width` slots in partition.scores."""
-    log_prior, weights, empty = partition.log_prior, partition.scores, partition.n_blocks[0]
-    for k in range(width):
-        weights[k] = log_prior[k] + beta * weights[k]
-    first = empty
-    if own >= 0 and log_prior[own] > -math.inf:
-        first = own
-        weights[own] = log_prior[own] + beta * log_predictive_without(lik, own, i)
-    count, floor = 0, -math.inf
-    if log_prior[first] > -math.inf:
-        count, floor = listed(partition, count, first, weights[first]), weights[first] - slack
-    for k in range(empty + 1):
-        if weights[k] > floor and k != first:
-            count = listed(partition, count, k, weights[k])
-    return count
 
 
 def _log_weights(lik, i, own, beta, slack, partition):

@@ -57,6 +57,8 @@ class Columns(Likelihood):
     2
     """
 
+    _by_name: dict[str, type] = {}  # the registry, which lists this class, too
+
     def __init__(self, parts: Any = "auto"):
         self.parts = parts
 
@@ -238,9 +240,7 @@ class Columns(Likelihood):
 
 
 def _law(law: Any) -> Likelihood:
-    from bnpcluster.likelihoods import LIKELIHOODS  # it lists this class, too
-
-    return arguments.component("likelihood", law, LIKELIHOODS, Likelihood)
+    return arguments.component("likelihood", law, Columns._by_name, Likelihood)
 
 
 def _paired(bounds: list[Any], capacity: int) -> Any:

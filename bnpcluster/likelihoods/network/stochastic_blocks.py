@@ -14,6 +14,7 @@ from scipy.sparse.linalg import svds
 from bnpcluster._core.operations import (
     add,
     clear,
+    listed_within,
     log_likelihood,
     log_marginal,
     log_marginal_pair,
@@ -29,7 +30,6 @@ from bnpcluster._core.operations import (
     withdraw,
 )
 from bnpcluster.likelihoods.base import Likelihood
-from bnpcluster.likelihoods.discrete.terms import listed_within
 from bnpcluster.likelihoods.log_tables import Table
 from bnpcluster.likelihoods.network.adjacency import as_graph, edge_list, gap_list, neighbours
 from bnpcluster.likelihoods.network.block_counts import (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from bnpcluster._core.arguments import code, whole
 from bnpcluster._core.state import State, Stopped
 from bnpcluster.samplers.archive import lesson
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.gibbs import Gibbs, sweep
 from bnpcluster.samplers.reconfiguration.kernel import Plan, new_work, reconfigure
-from bnpcluster.samplers.split_merge.base import code, whole
 
 VARIANTS = ("full", "singletons", "simple")
 ARCHIVES = ("frozen", "adaptive", "ensemble")

@@ -41,9 +41,9 @@ from bnpcluster._core.operations import (
     rename,
 )
 from bnpcluster._core.partition import displace, move, resize
+from bnpcluster._core.sorting import heap_sort
 from bnpcluster._core.state import State
 from bnpcluster.samplers.gibbs import seen_by
-from bnpcluster.samplers.split_merge.orders import heap_sort
 
 ROOM = 4  # slots: one more block, the empty one after it, a part that is being placed, its union
 FULL = 1.0  # in place of a log probability: there was no room

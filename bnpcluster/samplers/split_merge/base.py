@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.arguments import code, whole
 from bnpcluster._core.operations import n_coordinates
 from bnpcluster._core.state import State
 from bnpcluster.samplers.base import Sampler, offers
@@ -113,23 +113,6 @@ class PairSampler(SplitMergeSampler):
         work.tally[:] = 0
         state.repeat(moves, n_moves, work, law, plan, rng)
         return dict(zip(TALLY, work.tally.tolist(), strict=True))
-
-
-def whole(name: str, value: Any, low: int) -> int:
-    """`value` as an integer of at least `low`, or one sentence."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}.")
-    return int(value)
-
-
-def code(name: str, value: Any, codes: dict[str, Any]) -> Any:
-    """The code of a word, or one sentence."""
-    if not isinstance(value, str) or value not in codes:
-        near = difflib.get_close_matches(str(value), list(codes), n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        names = ", ".join(map(repr, codes))
-        raise ValueError(f"{name} must be one of {names}; got {value!r}.{hint}")
-    return codes[value]
 
 
 def law_of(anchors: Any, bound: Any) -> Any:

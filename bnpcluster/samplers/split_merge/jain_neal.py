@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.arguments import code, whole
 from bnpcluster._core.state import State
 from bnpcluster.samplers.archive import lesson
 from bnpcluster.samplers.split_merge.anchors import Given, Uniform
-from bnpcluster.samplers.split_merge.base import PairSampler, code, whole
+from bnpcluster.samplers.split_merge.base import PairSampler
 from bnpcluster.samplers.split_merge.kernel import TALLY, Plan
 from bnpcluster.samplers.split_merge.launches import ARCHIVE, COIN
 from bnpcluster.samplers.split_merge.orders import RANDOM

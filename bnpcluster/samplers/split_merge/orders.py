@@ -9,6 +9,7 @@ import math
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import log_predictive
+from bnpcluster._core.sorting import heap_sort
 
 RANDOM, DECISIVE, ALTERNATE = range(3)
 ORDERS = {"random": RANDOM, "decisive": DECISIVE, "alternate": ALTERNATE}
@@ -34,25 +35,3 @@ def arrange(lik, work, order, first, n, one, rng):
             low, high = min(low, value), max(high, value)
         keys[t] = low - high
     heap_sort(keys[first:n], items[first:n])
-
-
-@kernel
-def heap_sort(keys, items):
-    """Sort items by their keys, in place."""
-    n = len(keys)
-    for step in range(n // 2 + n):
-        # First every inner node sinks to its place, then the largest entry goes to the end.
-        root, end = n // 2 - 1 - step, n
-        if root < 0:
-            root, end = 0, n + n // 2 - 1 - step
-            keys[0], keys[end] = keys[end], keys[0]
-            items[0], items[end] = items[end], items[0]
-        while 2 * root + 1 < end:
-            child = 2 * root + 1
-            if child + 1 < end and keys[child + 1] > keys[child]:
-                child += 1
-            if keys[root] >= keys[child]:
-                break
-            keys[root], keys[child] = keys[child], keys[root]
-            items[root], items[child] = items[child], items[root]
-            root = child

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.arguments import code, whole
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import add, clear, rename
 from bnpcluster._core.partition import close, resize
 from bnpcluster._core.state import State
 from bnpcluster.samplers.split_merge.anchors import draw_anchors, log_law
-from bnpcluster.samplers.split_merge.base import SplitMergeSampler, code, law_of, whole
+from bnpcluster.samplers.split_merge.base import SplitMergeSampler, law_of
 from bnpcluster.samplers.split_merge.conditional_smc import (
     FIRST,
     Swarm,

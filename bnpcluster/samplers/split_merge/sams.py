@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.arguments import code
 from bnpcluster._core.state import State
-from bnpcluster.samplers.split_merge.base import PairSampler, code, law_of
+from bnpcluster.samplers.split_merge.base import PairSampler, law_of
 from bnpcluster.samplers.split_merge.kernel import Plan
 from bnpcluster.samplers.split_merge.launches import SEQUENTIAL
 from bnpcluster.samplers.split_merge.orders import ORDERS

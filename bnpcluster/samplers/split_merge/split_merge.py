@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bnpcluster._core.arguments import whole
 from bnpcluster._core.state import State
-from bnpcluster.samplers.split_merge.base import PairSampler, launch_codes, law_of, whole
+from bnpcluster.samplers.split_merge.base import PairSampler, launch_codes, law_of
 from bnpcluster.samplers.split_merge.kernel import Plan
 from bnpcluster.samplers.split_merge.orders import RANDOM
 

@@ -1,0 +1,27 @@
+"""Sorting inside kernels, which cannot allocate."""
+
+from __future__ import annotations
+
+from bnpcluster._core.jit import kernel
+
+
+@kernel
+def heap_sort(keys, items):
+    """Sort items by their keys, in place."""
+    n = len(keys)
+    for step in range(n // 2 + n):
+        # First every inner node sinks to its place, then the largest entry goes to the end.
+        root, end = n // 2 - 1 - step, n
+        if root < 0:
+            root, end = 0, n + n // 2 - 1 - step
+            keys[0], keys[end] = keys[end], keys[0]
+            items[0], items[end] = items[end], items[0]
+        while 2 * root + 1 < end:
+            child = 2 * root + 1
+            if child + 1 < end and keys[child + 1] > keys[child]:
+                child += 1
+            if keys[root] >= keys[child]:
+                break
+            keys[root], keys[child] = keys[child], keys[root]
+            items[root], items[child] = items[child], items[root]
+            root = child

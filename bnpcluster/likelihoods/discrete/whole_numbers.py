@@ -1,0 +1,20 @@
+"""Checks of discrete data."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def reject(needs: str, X: NDArray, bad: NDArray, remedy: str) -> None:
+    """Raise one sentence about the first column of `X` with a bad entry, if there is one."""
+    columns = np.flatnonzero(bad.any(axis=0))
+    if len(columns):
+        d = columns[0]
+        found = X[np.argmax(bad[:, d]), d]
+        raise ValueError(f"{needs}, found {found:g} in column {d}: {remedy}.")
+
+
+def is_whole(X: NDArray) -> NDArray:
+    """Where `X` holds one of 0, 1, 2, ..."""
+    return (X >= 0) & (X == np.floor(X))

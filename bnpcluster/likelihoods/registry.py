@@ -1,0 +1,25 @@
+"""The likelihoods by name: a new one is a file and a line here."""
+
+from __future__ import annotations
+
+from bnpcluster.likelihoods.base import Likelihood
+from bnpcluster.likelihoods.discrete.bernoulli import Bernoulli
+from bnpcluster.likelihoods.discrete.categorical import Categorical
+from bnpcluster.likelihoods.discrete.poisson import Poisson
+from bnpcluster.likelihoods.gaussian.nig import NormalInverseGamma
+from bnpcluster.likelihoods.gaussian.niw import NormalInverseWishart
+from bnpcluster.likelihoods.mixed.columns import Columns
+from bnpcluster.likelihoods.pyclone.likelihood import PyClone
+
+LIKELIHOODS: dict[str, type[Likelihood]] = {
+    "niw": NormalInverseWishart,
+    "nig": NormalInverseGamma,
+    "bernoulli": Bernoulli,
+    "categorical": Categorical,
+    "poisson": Poisson,
+    "columns": Columns,
+    "pyclone": PyClone,
+}
+"""Names for `likelihood=` of the mixtures, in the order they are listed to users."""
+
+Columns._by_name = LIKELIHOODS  # its parts may be given by name

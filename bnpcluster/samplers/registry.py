@@ -1,0 +1,27 @@
+"""The samplers by name: a new one is a file and a line here."""
+
+from __future__ import annotations
+
+from bnpcluster.samplers.base import Sampler
+from bnpcluster.samplers.gibbs import Gibbs
+from bnpcluster.samplers.reconfiguration.arm import ARM
+from bnpcluster.samplers.smc.annealed import AnnealedSMC
+from bnpcluster.samplers.smc.auxiliary import AuxiliarySMC
+from bnpcluster.samplers.smc.urn import UrnSMC
+from bnpcluster.samplers.split_merge.jain_neal import JainNeal
+from bnpcluster.samplers.split_merge.pgsm import PGSM
+from bnpcluster.samplers.split_merge.sams import SAMS
+from bnpcluster.samplers.split_merge.split_merge import SplitMerge
+
+SAMPLERS: dict[str, type[Sampler]] = {
+    "split_merge": SplitMerge,
+    "gibbs": Gibbs,
+    "jain_neal": JainNeal,
+    "sams": SAMS,
+    "pgsm": PGSM,
+    "arm": ARM,
+    "urn_smc": UrnSMC,
+    "annealed_smc": AnnealedSMC,
+    "auxiliary_smc": AuxiliarySMC,
+}
+"""Names for `sampler=`, in the order they are listed to users."""
