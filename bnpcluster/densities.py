@@ -86,7 +86,7 @@ class Density:
         self._outer = Units(bound.centre[list(given)], bound.unit[list(given)])
         values = _values(dict(zip(self.given, given.values(), strict=True)))
         self._single = values.ndim == 1
-        self._values = self._outer.inside(np.atleast_2d(values))
+        self._values = self._outer.to_internal(np.atleast_2d(values))
         self._weights = fitted.posterior.weights.ravel()
         self._draws = np.flatnonzero(self._weights > 0)
 
@@ -108,7 +108,7 @@ class Density:
         -------
         log_density : ndarray of shape (n_rows,)
         """
-        Y = self._inner.inside(self._rows(X))
+        Y = self._inner.to_internal(self._rows(X))
         V = np.broadcast_to(self._values, (len(Y), self._values.shape[1]))
         joint = self._log_density(np.concatenate([V, Y], axis=1))
         return joint - self._log_density(self._values) - np.log(self._inner.scale).sum()
@@ -192,7 +192,7 @@ class Density:
         for r, laws in _blocks(self._fitted, draws):
             log_urn = self._fitted.log_urn[r]
             log_prior = np.log(self._weights[r]) + log_urn[log_urn > -np.inf]
-            ordered = laws.among(self._order)
+            ordered = laws.marginal(self._order)
             yield log_prior + ordered.log_density(V), ordered
 
     def _log_density(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -266,14 +266,14 @@ def random_log_densities(
     """
     columns = list(range(len(fitted.bound.centre))) if columns is None else columns
     unit = Units(fitted.bound.centre[columns], fitted.bound.unit[columns])
-    V, labels = unit.inside(X), fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
+    V, labels = unit.to_internal(X), fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     result = np.empty((len(draws), len(X)))
     for row, (r, laws) in zip(result, _blocks(fitted, draws), strict=True):
-        at, laws = prior_of(prior, fitted.posterior, r), laws.among(columns)
+        at, laws = prior_of(prior, fitted.posterior, r), laws.marginal(columns)
         weights = at.draw_weights(np.bincount(labels[r]), rng)[: len(laws.r)]
         logs = laws.log_density_drawn(V, rng)
         if len(laws.r) > labels[r].max() + 1:
-            logs[:, -1] = laws.at(np.array([-1])).log_density(V)[:, 0]
+            logs[:, -1] = laws.select(np.array([-1])).log_density(V)[:, 0]
         with np.errstate(divide="ignore"):  # a weight that underflows
             row[:] = np.logaddexp.reduce(np.log(weights) + logs, axis=1)
     return result - np.log(unit.scale).sum()
@@ -284,10 +284,10 @@ def draw_log_densities(
 ) -> NDArray[np.float64]:
     """Log predictive density of some columns under each of some draws, draws as rows."""
     unit = Units(fitted.bound.centre[columns], fitted.bound.unit[columns])
-    V, result = unit.inside(X), np.empty((len(draws), len(X)))
+    V, result = unit.to_internal(X), np.empty((len(draws), len(X)))
     for row, (r, laws) in zip(result, _blocks(fitted, draws), strict=True):
         log_urn = fitted.log_urn[r][fitted.log_urn[r] > -np.inf]
-        row[:] = np.logaddexp.reduce(log_urn + laws.among(columns).log_density(V), axis=1)
+        row[:] = np.logaddexp.reduce(log_urn + laws.marginal(columns).log_density(V), axis=1)
     return result - np.log(unit.scale).sum()
 
 

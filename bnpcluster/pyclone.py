@@ -13,7 +13,7 @@ from bnpcluster._core.state import grown_bound
 from bnpcluster._estimators.mixture import Mixture
 from bnpcluster._predict.predictive import fill, share_out
 from bnpcluster.likelihoods import PyClone
-from bnpcluster.likelihoods.pyclone.tables import places, warn_of_purity, wide
+from bnpcluster.likelihoods.pyclone.tables import index_rows, warn_of_purity, wide
 
 __all__ = ["mutations", "prevalences"]
 
@@ -104,7 +104,7 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
         raise TypeError(f"prevalences needs likelihood='pyclone', but the fit has {law!r}.")
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}.")
-    at, rows = places(table), np.asarray(wide(table, law.error_rate))
+    at, rows = index_rows(table), np.asarray(wide(table, law.error_rate))
     if not np.array_equal(rows, model._X, equal_nan=True):
         raise ValueError("prevalences needs the table that the model was fitted to.")
     posterior, agreement = _averaged(model)

@@ -44,7 +44,7 @@ def test_drawn_parameters_have_the_law_that_two_new_rows_reveal(name, d):
     laws = laws_of(likelihood, X, [0, 1, 2], [0, 1, 2, 3])
     V = (X[3:] - bound.centre) / bound.unit
     once = laws.log_density(V)
-    many = laws.at(np.zeros(MANY, int))
+    many = laws.select(np.zeros(MANY, int))
     f, g = np.exp(many.log_density_drawn(V, np.random.default_rng(d)))
     assert_mean(f, np.exp(once[0, 0]))
     assert_mean(g, np.exp(once[1, 0]))

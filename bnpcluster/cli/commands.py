@@ -19,7 +19,7 @@ from bnpcluster._estimators.mixture import Mixture
 from bnpcluster.cli import read, write
 from bnpcluster.cli.wording import as_options
 from bnpcluster.likelihoods import LIKELIHOODS, PyClone
-from bnpcluster.likelihoods.pyclone.tables import COLUMNS, places
+from bnpcluster.likelihoods.pyclone.tables import COLUMNS, index_rows
 from bnpcluster.mixtures import (
     DPMixture,
     FiniteDirichletMixture,
@@ -252,12 +252,12 @@ def pyclone(options: argparse.Namespace) -> int:
         raise ValueError("--precision is of --density beta_binomial; binomial reads have none.")
     model = build(options).set_params(likelihood=law)
     table = read.Frame.of(read.read_table(options.table), (*COLUMNS, "error_rate"))
-    places(table)  # whether it names mutations and samples
+    index_rows(table)  # whether it names mutations and samples
     write.prepare(options.out, (*write.FILES, MUTATIONS), options.force)
     doubtful = _fitted(model, table)
     found = prevalences(model, table)
     write.write_csv(options.out / MUTATIONS, found.columns, found.rows(), "\t")
-    at = places(table)
+    at = index_rows(table)
     means = {
         f"prevalence in {sample}": write.spread(
             found["cellular_prevalence"], at.mutation, at.sample == s

@@ -76,7 +76,7 @@ class Likelihood(BaseEstimator):
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """Columns in which Euclidean distance makes sense, for the k-means starts of chains."""
-        X = completed(X)
+        X = mean_imputed(X)
         # By the largest entry first, so that squares neither overflow nor underflow.
         largest = np.abs(X).max(axis=0)
         Z = X / np.where(largest > 0, largest, 1.0)
@@ -128,18 +128,18 @@ def check_observed(X: np.ndarray) -> None:
         )
 
 
-def completed(X: np.ndarray) -> np.ndarray:
+def mean_imputed(X: np.ndarray) -> np.ndarray:
     """The rows, with the mean of its column in place of every NaN."""
-    holes = np.isnan(X)
-    return np.where(holes, observed_mean(X), X) if holes.any() else X
+    missing = np.isnan(X)
+    return np.where(missing, observed_mean(X), X) if missing.any() else X
 
 
 def observed_mean(X: np.ndarray) -> np.ndarray:
     """The mean of every column over the entries that are not NaN."""
-    holes = np.isnan(X)
-    if not holes.any():
+    missing = np.isnan(X)
+    if not missing.any():
         return X.mean(axis=0)
-    return np.where(holes, 0.0, X).sum(axis=0) / np.maximum((~holes).sum(axis=0), 1)
+    return np.where(missing, 0.0, X).sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
 
 
 def is_auto(value: Any) -> bool:
@@ -147,7 +147,7 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def number(name: str, value: Any, low: float = 0.0) -> float:
+def number_above(name: str, value: Any, low: float = 0.0) -> float:
     """`value` as a finite float greater than `low`, or one sentence that says what was wrong."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         raise TypeError(f"{name} must be 'auto' or a number, got {value!r}.")

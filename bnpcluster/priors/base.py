@@ -91,7 +91,7 @@ class Prior(BaseEstimator):
     def log_hyper_density(self) -> float:
         """Log density of the sampled parameters' current values under their hyper-priors."""
         values = self.values
-        return sum(self.hyper[k].log_law(pair, values[k]) for k, pair in self._pairs.items())
+        return sum(self.hyper[k].log_density(pair, values[k]) for k, pair in self._pairs.items())
 
     def validate(self) -> None:
         """Raise one sentence about the first parameter that makes no sense."""
@@ -189,10 +189,10 @@ class Prior(BaseEstimator):
             hyper = self.hyper[name]
 
             def log_density(x, prior=prior, name=name, hyper=hyper, pair=pair):
-                at = prior.at(**{name: hyper.outside(x)})
-                return at.log_eppf(sizes) + hyper.log_density(pair, x)
+                at = prior.at(**{name: hyper.from_unconstrained(x)})
+                return at.log_eppf(sizes) + hyper.log_density_unconstrained(pair, x)
 
-            start = hyper.inside(prior.values[name])
-            x = slice_step(log_density, start, LIMIT[hyper.law], rng)
-            prior = prior.at(**{name: hyper.outside(x)})
+            start = hyper.to_unconstrained(prior.values[name])
+            x = slice_step(log_density, start, LIMIT[hyper.distribution], rng)
+            prior = prior.at(**{name: hyper.from_unconstrained(x)})
         return prior

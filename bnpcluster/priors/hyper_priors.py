@@ -22,7 +22,7 @@ class Hyper(NamedTuple):
     """
 
     start: float
-    law: str
+    distribution: str
     auto: tuple[float, float] | None = None
 
     def pair(self, name: str, value: Any) -> tuple[float, float] | None:
@@ -34,40 +34,42 @@ class Hyper(NamedTuple):
         if isinstance(value, (tuple, list)) and len(value) == 2 and all(map(is_number, value)):
             if all(0 < v < np.inf for v in value):
                 return float(value[0]), float(value[1])
-        pairs = {
+        pair = {
             "gamma": "(shape, rate) of positive numbers for a Gamma hyper-prior",
             "beta": "(a, b) of positive numbers for a Beta hyper-prior",
-        }
+        }[self.distribution]
         auto = f", or 'auto' = {self.auto}" if self.auto else ""
-        raise ValueError(
-            f"{name} must be a number (fixed) or a pair {pairs[self.law]}{auto}; got {value!r}."
-        )
+        raise ValueError(f"{name} must be a number (fixed) or a pair {pair}{auto}; got {value!r}.")
 
     def draw(self, pair: tuple[float, float], rng: np.random.Generator) -> float:
         """A value from the hyper-prior."""
-        if self.law == "gamma":
+        if self.distribution == "gamma":
             return max(float(rng.gamma(pair[0])) / pair[1], TINY)
         return float(np.clip(rng.beta(*pair), 1e-12, 1 - 1e-12))
 
-    def log_law(self, pair: tuple[float, float], value: float) -> float:
+    def log_density(self, pair: tuple[float, float], value: float) -> float:
         """Log density of a value under the hyper-prior."""
         a, b = pair
-        if self.law == "gamma":
+        if self.distribution == "gamma":
             return (a - 1) * math.log(value) - b * value + a * math.log(b) - math.lgamma(a)
         norm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
         return (a - 1) * math.log(value) + (b - 1) * math.log1p(-value) + norm
 
-    def inside(self, value: float) -> float:
+    def to_unconstrained(self, value: float) -> float:
         """The unconstrained coordinate: log of a positive value, logit of one below 1."""
-        return math.log(value) if self.law == "gamma" else math.log(value) - math.log1p(-value)
+        return (
+            math.log(value)
+            if self.distribution == "gamma"
+            else math.log(value) - math.log1p(-value)
+        )
 
-    def outside(self, x: float) -> float:
+    def from_unconstrained(self, x: float) -> float:
         """The value at an unconstrained coordinate."""
-        return math.exp(x) if self.law == "gamma" else 1.0 / (1.0 + math.exp(-x))
+        return math.exp(x) if self.distribution == "gamma" else 1.0 / (1.0 + math.exp(-x))
 
-    def log_density(self, pair: tuple[float, float], x: float) -> float:
+    def log_density_unconstrained(self, pair: tuple[float, float], x: float) -> float:
         """Log hyper-prior density of the coordinate, up to a constant, Jacobian included."""
-        if self.law == "gamma":
+        if self.distribution == "gamma":
             return pair[0] * x - pair[1] * math.exp(x)
         return -pair[0] * np.logaddexp(0.0, -x) - pair[1] * np.logaddexp(0.0, x)
 

@@ -68,9 +68,9 @@ class MFM(Prior):
         super().validate()
         if not 0 < self.values["gamma"] < np.inf:
             raise ValueError(f"gamma must be positive and finite, got {self.gamma!r}.")
-        self._law()
+        self._components_prior()
 
-    def _law(self) -> tuple[str, Any]:
+    def _components_prior(self) -> tuple[str, Any]:
         """Name and parameter of the prior of M; of an array, the logs of its entries."""
         given = self.n_components_prior
         if isinstance(given, str) and given in NAMED:
@@ -94,7 +94,7 @@ class MFM(Prior):
     @property
     def most_clusters(self) -> float:
         """The largest possible number of components."""
-        name, parameter = self._law()
+        name, parameter = self._components_prior()
         return np.flatnonzero(np.isfinite(parameter))[-1] + 1 if name == "array" else np.inf
 
     @property
@@ -105,11 +105,13 @@ class MFM(Prior):
     def tables(self, n: int, k_max: int) -> PriorTables:
         """log V[k] by its series, log W[m] = log (g+1)_{m-1}"""
         g = self.values["gamma"]
-        return PriorTables(log_v(n, k_max, g, *self._law()), log_rising_table(1.0 + g, n))
+        return PriorTables(
+            log_v(n, k_max, g, *self._components_prior()), log_rising_table(1.0 + g, n)
+        )
 
     def draw_components(self, size: int, rng: np.random.Generator) -> np.ndarray:
         """Draws of the number of components, as floats: Gnedin's law has no bound."""
-        name, parameter = self._law()
+        name, parameter = self._components_prior()
         if name == "array":
             return 1.0 + rng.choice(len(parameter), size=size, p=np.exp(parameter))
         if name == "poisson":
@@ -123,22 +125,22 @@ class MFM(Prior):
         n, k = int(np.sum(sizes)), len(sizes)
         if n == 0:
             return np.zeros(1)
-        g, law = self.values["gamma"], self._law()
-        now, then = log_v(n, k, g, *law)[k], log_v(n + 1, k + 1, g, *law)
+        g, components = self.values["gamma"], self._components_prior()
+        now, then = log_v(n, k, g, *components)[k], log_v(n + 1, k + 1, g, *components)
         return np.append(np.log(sizes + g) + then[k], then[k + 1]) - now
 
     def log_eppf(self, sizes: np.ndarray) -> float:
         """log p(partition) by its block sizes."""
         g, k = self.values["gamma"], len(sizes)
         log_w = gammaln(sizes + g) - math.lgamma(1.0 + g)
-        return float(log_v(int(sizes.sum()), k, g, *self._law())[k] + log_w.sum())
+        return float(log_v(int(sizes.sum()), k, g, *self._components_prior())[k] + log_w.sum())
 
 
 @lru_cache(maxsize=4096)
 def log_v(n: int, k_max: int, g: float, name: str, parameter: Any) -> np.ndarray:
     """log V[n, k] for k = 0 .. k_max: k log g + log sum_m Q(m) m!/(m-k)! / (g m)_n"""
     if name == "gnedin" and g == 1.0:
-        return _gnedin(n, k_max, parameter)
+        return _log_v_gnedin(n, k_max, parameter)
     length = 64 if name != "array" else len(parameter)
     while length < 2 * k_max and name != "array":
         length *= 2
@@ -181,7 +183,7 @@ def _log_q(m: np.ndarray, name: str, parameter: Any) -> np.ndarray:
     )
 
 
-def _gnedin(n: int, k_max: int, c: float) -> np.ndarray:
+def _log_v_gnedin(n: int, k_max: int, c: float) -> np.ndarray:
     """The closed form for g = 1."""
     k = np.arange(1.0, min(k_max, n) + 1)
     result = np.full(k_max + 1, -np.inf)

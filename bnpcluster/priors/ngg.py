@@ -108,7 +108,7 @@ def log_v(n: int, blocks: tuple[int, ...], tau: float, sigma: float) -> np.ndarr
     nats below on both sides, and integrate by composite Gauss-Legendre.
     """
     k = np.array(blocks, float)
-    low, high = np.array([_range(n, one, tau, sigma) for one in k.tolist()]).T
+    low, high = np.array([_integration_range(n, one, tau, sigma) for one in k.tolist()]).T
     nodes, weights = legendre(NODES)
     width = (high - low) / (2 * PANELS)
     centres = low[:, None] + width[:, None] * (2 * np.arange(PANELS) + 1)
@@ -120,7 +120,7 @@ def log_v(n: int, blocks: tuple[int, ...], tau: float, sigma: float) -> np.ndarr
     return outside + top + np.log(total)
 
 
-def _range(n: int, k: float, tau: float, sigma: float) -> tuple[float, float]:
+def _integration_range(n: int, k: float, tau: float, sigma: float) -> tuple[float, float]:
     """Where the integrand is within DROP nats of its maximum."""
 
     def log_f(y: float) -> float:

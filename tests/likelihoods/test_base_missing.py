@@ -233,15 +233,15 @@ def test_a_column_without_entries_gets_one_sentence(likelihood, X):
         likelihood.bind(X)
 
 
-@pytest.mark.parametrize("law", [Bernoulli(), Categorical(n_categories=4), Poisson()])
-def test_bad_values_get_one_sentence(law):
+@pytest.mark.parametrize("likelihood", [Bernoulli(), Categorical(n_categories=4), Poisson()])
+def test_bad_values_get_one_sentence(likelihood):
     X = holed(codes(8, 2, 2))
     X[3, 1] = -1.0
     with pytest.raises(ValueError, match=r"found -1 in column 1"):
-        law.bind(X)
-    bound = law.bind(holed(codes(8, 2, 2)))
+        likelihood.bind(X)
+    bound = likelihood.bind(holed(codes(8, 2, 2)))
     with pytest.raises(ValueError, match=r"found -1 in column 1"):
-        law.rows(bound, X)
+        likelihood.rows(bound, X)
 
 
 def test_mixed_columns_take_holes_where_all_parts_do():

@@ -112,8 +112,8 @@ def test_a_frozen_likelihood_is_the_one_it_was(likelihood, X):
     more = np.vstack([X, X[:3]])
     assert "auto" not in map(str, frozen.get_params().values())
     values = []
-    for law, rows in ((likelihood, X), (frozen, X), (frozen, more)):
-        bound = law.bind(rows, 8)
+    for each, rows in ((likelihood, X), (frozen, X), (frozen, more)):
+        bound = each.bind(rows, 8)
         ops.clear(bound, 0)
         values.append(ops.log_predictive_set(bound, 0, np.arange(len(X))))
     assert values[1:] == pytest.approx([values[0]] * 2, rel=1e-9)

@@ -208,7 +208,7 @@ COMMAND_LINE = [
         "likelihoods/pyclone/tables.py",
         "wide",
         "mutations are called by numbers",
-        "check(out.transpose(2, 0, 1), at.mutations.tolist(), at.samples.tolist())",
+        "check_reads(out.transpose(2, 0, 1), at.mutations.tolist(), at.samples.tolist())",
         "pass",
         f"{CLI}test_bad_reads",
     ),

@@ -145,7 +145,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
-        "_codes",
+        "_code_lists",
         "columns share their categories",
         "first = np.cumsum(n_categories) - n_categories\n    start",
         "first = np.arange(len(n_categories))\n    start",
@@ -219,8 +219,8 @@ DISCRETE = [
         "likelihoods/discrete/gamma_poisson.py",
         "_log_predictive_without",
         "leave-one-out: the sum counts the item",
-        "log_rising(lik.shape, d, total[d] - y, y)",
-        "log_rising(lik.shape, d, total[d], y)",
+        "log_rising_at(lik.shape, d, total[d] - y, y)",
+        "log_rising_at(lik.shape, d, total[d], y)",
         GAMMA,
     ),
     Mutant(
@@ -257,7 +257,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
-        "counts",
+        "count_lists",
         "an item alone has the wrong power of the rate",
         "shape * np.log1p(1 / rate)",
         "np.log1p(1 / rate)",
@@ -265,7 +265,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
-        "log_rising",
+        "log_rising_at",
         "the series has a wrong coefficient",
         "- 1.0 / low) / 12.0",
         "- 1.0 / low) / 6.0",
@@ -273,7 +273,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/gamma_poisson.py",
-        "log_rising",
+        "log_rising_at",
         "entries beyond the tables are looked up",
         "if s + y < shape.length:",
         "if s < shape.length:",
@@ -289,7 +289,7 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/poisson.py",
-        "Poisson._at",
+        "Poisson._hyper_parameters",
         "the automatic rate forgets the shape",
         "rate = shape / np.maximum",
         "rate = 1.0 / np.maximum",

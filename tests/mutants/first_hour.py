@@ -131,7 +131,7 @@ FIRST_HOUR = [
     ),
     Mutant(
         "likelihoods/pyclone/tables.py",
-        "places",
+        "index_rows",
         "what has no name is called nan",
         "if key is None or key != key",
         "if key is None",

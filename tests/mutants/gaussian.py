@@ -171,7 +171,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "rank_one",
+        "rank_one_update",
         "the log-determinant grows by the first pivot alone",
         "lik.log_det[k] += math.log(before)",
         "lik.log_det[k] += math.log(1.0 + sign * (inv_chol[k, 0, 0] * v[0]) ** 2)",
@@ -179,7 +179,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "rank_one",
+        "rank_one_update",
         "the log-determinant of before is kept",
         "    lik.log_det[k] += math.log(before)\n",
         "",
@@ -187,7 +187,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "rank_one",
+        "rank_one_update",
         "rows of the inverse do not shrink",
         "shrink * (old - along * p[b])",
         "old - along * p[b]",
@@ -195,7 +195,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "rank_one",
+        "rank_one_update",
         "rows of the inverse forget the rows before them",
         "p[b] += z * old",
         "p[b] = z * old",
@@ -203,7 +203,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "rank_one",
+        "rank_one_update",
         "a downdate turns rows the way an update does",
         "math.sqrt(before / after), sign * z / before",
         "math.sqrt(before / after), z / before",
@@ -211,7 +211,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "rank_one",
+        "rank_one_update",
         "a removed row stays in S",
         "step = sign * v[a]",
         "step = v[a]",
@@ -227,7 +227,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "_screened",
+        "_log_weight_bound",
         "the screen has the slope with the wrong sign",
         "z1 = inv_chol[k, 1, 0] * a + ",
         "z1 = -inv_chol[k, 1, 0] * a + ",
@@ -235,7 +235,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "_screened",
+        "_log_weight_bound",
         "the screen lies below what it should bound",
         "* t / (2.0 + t))",
         "* t)",
@@ -243,7 +243,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "_screened",
+        "_log_weight_bound",
         "the screen is not tempered",
         "return log_prior + beta * (const - (lik",
         "return log_prior + (const - (lik",
@@ -259,7 +259,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "squared",
+        "partial_square",
         "rows beyond the last four are forgotten",
         "for a in range(last, stop):",
         "for a in range(stop, stop):",
@@ -283,15 +283,15 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "_at_least",
+        "_log_weight_above",
         "a solve in parts forgets the first part",
-        "total += squared(",
-        "total = squared(",
+        "total += partial_square(",
+        "total = partial_square(",
         f"{GAUSSIAN_TESTS}test_contract_in_many_columns",
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "_at_least",
+        "_log_weight_above",
         "a solve in parts counts the first part twice",
         "start, stop = stop, min(2 * stop, d)",
         "start, stop = 0, min(2 * stop, d)",
@@ -299,7 +299,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "_at_least",
+        "_log_weight_above",
         "slots are left out before they are seen to be low",
         "if weight < floor:",
         "if weight < floor + 3.0:",
@@ -323,9 +323,9 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "with_rows",
+        "general_rows",
         "new rows have no predictive in an empty slot",
-        "    fill_empty(spare, 0)\n",
+        "    fill_log_empty(spare, 0)\n",
         "",
         "_predict/test_predictive.py::test_exact_for_every_likelihood[niw-2]",
     ),
@@ -339,7 +339,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
-        "_tables",
+        "_normalisers",
         "the predictive's Gamma ratio is off by a half",
         "gammaln((nu_m + 1 - d) / 2)",
         "gammaln((nu_m - d) / 2)",
@@ -347,7 +347,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
-        "_tables",
+        "_normalisers",
         "the predictive is that of the mean",
         "np.log(r / ((r + 1) * np.pi))",
         "np.log(r / np.pi)",
@@ -355,7 +355,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
-        "_tables",
+        "_normalisers",
         "the marginal has the log-determinant of the prior to the wrong power",
         "0.5 * nu * np.linalg.slogdet",
         "0.5 * d * np.linalg.slogdet",
@@ -363,7 +363,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
-        "_tables",
+        "_normalisers",
         "the predictive forgets the units",
         "np.pi)) - log_unit",
         "np.pi))",
@@ -371,7 +371,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
-        "_tables",
+        "_normalisers",
         "the marginal has 2 pi for pi",
         "0.5 * d * np.log(np.pi) + log_unit",
         "0.5 * d * np.log(2 * np.pi) + log_unit",
@@ -379,7 +379,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
-        "_tables",
+        "_normalisers",
         "the marginal forgets the units",
         "np.log(np.pi) + log_unit",
         "np.log(np.pi)",

@@ -101,7 +101,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/discrete/missing_counts.py",
-        "observed_counts",
+        "observed_count_lists",
         "log y! of missing entries is that of a one",
         "np.where(observed, X, 0.0)",
         "np.where(observed, X, 2.0)",
@@ -109,7 +109,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/discrete/poisson.py",
-        "Poisson._at",
+        "Poisson._hyper_parameters",
         "the automatic rate divides by all rows",
         "np.maximum(observed_mean(X), 1 / n)",
         "np.maximum(np.nansum(X, axis=0) / len(X), 1 / n)",
@@ -119,8 +119,8 @@ MISSING = [
         "likelihoods/gaussian/units.py",
         "cluster_share",
         "chance neighbours of rows with holes are believed",
-        "        near *= cloud / _near(np.where(holes, np.nan, _cloud(*Z.shape)))\n",
-        "        pass\n",
+        "near *= cloud / _neighbour_distance(np.where(missing, np.nan, _cloud(*Z.shape)))",
+        "pass",
         f"{HOLES}test_automatic_values_rest_on_the_observed_entries",
     ),
     Mutant(
@@ -143,8 +143,8 @@ MISSING = [
         "likelihoods/gaussian/niw_imputed.py",
         "redraw",
         "the spread of a redraw does not follow from the observed entries",
-        "(r + 1.0) / r + factorise(lik, k, h))",
-        "(r + 1.0) / r + 0.0 * factorise(lik, k, h))",
+        "(r + 1.0) / r + condition_on_observed(lik, k, h))",
+        "(r + 1.0) / r + 0.0 * condition_on_observed(lik, k, h))",
         REDRAW,
     ),
     Mutant(
@@ -165,7 +165,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_imputed.py",
-        "rows_of_holed",
+        "imputed_rows",
         "new rows: the scales of missing columns count",
         "np.where(np.isnan(Z), 0.0, np.log(bound.unit)).sum(axis=1)",
         "np.log(bound.unit).sum() + np.zeros(len(Z))",
@@ -181,7 +181,7 @@ MISSING = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_imputed.py",
-        "HoledNIW.slot_axis",
+        "ImputedNIW.slot_axis",
         "chains share one array of missing entries",
         'own = {"X": (), "log_empty": (), "factor": ()}',
         'own = {"log_empty": (), "factor": ()}',

@@ -56,7 +56,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
-        "Law.chances",
+        "ReadModel.chances",
         "diploid states keep the normal copy number of the data",
         "            normal = 2\n",
         "            pass\n",
@@ -64,7 +64,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
-        "Law.chances",
+        "ReadModel.chances",
         "cells with all copies mutated show no errors",
         "mutated == copies, 1.0 - e, mutated / copies",
         "mutated == copies, 1.0, mutated / copies",
@@ -72,7 +72,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
-        "Law.chances",
+        "ReadModel.chances",
         "tumour cells without the mutation show no errors",
         "(n * e + r * e + v * variant)",
         "(n * e + v * variant)",
@@ -80,7 +80,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
-        "Law._log_terms",
+        "ReadModel._log_terms",
         "the average over genotypes is a sum",
         " - np.log(chance.shape[2])",
         "",
@@ -88,7 +88,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
-        "Law._log_terms",
+        "ReadModel._log_terms",
         "the parameters of the beta law are swapped",
         "betaln(b + one, rest + zero)",
         "betaln(b + zero, rest + one)",
@@ -96,7 +96,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GENOTYPES,
-        "_of_equal_copies",
+        "_groups_of_equal_copies",
         "rows of other copy numbers are taken for those of the first",
         "np.unique(reads[:, 2:5], axis=0",
         "np.unique(reads[:, 2:3], axis=0",
@@ -154,7 +154,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
-        "renew",
+        "refresh",
         "the span loses its last eight points",
         "span[1] = padded(last + 1)",
         "span[1] = last // LANES * LANES",
@@ -162,7 +162,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         GRID,
-        "renew",
+        "refresh",
         "the posterior is not normalised",
         "        posterior[j] /= total\n",
         "        posterior[j] /= 1.0\n",
@@ -210,7 +210,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         TABLES,
-        "places",
+        "index_rows",
         "mutations are sorted by name",
         "    order = np.argsort(first)\n",
         "    order = np.arange(len(first))\n",
@@ -218,7 +218,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         TABLES,
-        "places",
+        "index_rows",
         "two rows of a mutation are told apart by their mutation alone",
         "np.unique(mutation * len(samples) + sample, return_counts=True)",
         "np.unique(np.arange(len(sample)), return_counts=True)",
@@ -226,7 +226,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         TABLES,
-        "check",
+        "check_reads",
         "a tumour content of zero is taken",
         "(content > 0) & (content <= 1)",
         "(content >= 0) & (content <= 1)",
@@ -244,8 +244,8 @@ MUTATION_MUTANTS = [
         LAW,
         "PyClone.sample",
         "samples do not scatter more than binomial ones",
-        "if law.precision is not None:",
-        "if law.precision == 0:",
+        "if model.precision is not None:",
+        "if model.precision == 0:",
         f"{TESTS}test_samples_follow_the_predictive[beta_binomial]",
     ),
     Mutant(

@@ -22,7 +22,7 @@ QUESTIONS = f"{NESTED}test_fits_keep_no_entries_and_answer_all_questions"
 NESTED_HOLES = [
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
-        "_at_least",
+        "_log_weight_above",
         "degrees of freedom are those of all columns",
         "df = lik.prior[1] + m + 1.0 - lik.X.shape[1]",
         "df = lik.prior[1] + m + 1.0",
@@ -30,7 +30,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
-        "_at_least",
+        "_log_weight_above",
         "a level's predictive forgets the columns before it",
         "math.log(1.0 + before * scale)",
         "math.log(1.0)",
@@ -94,7 +94,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
-        "_at_least",
+        "_log_weight_above",
         "slots are left out before they are seen to be low",
         "if log_prior + beta * total < floor:",
         "if log_prior + beta * total < floor + 3.0:",
@@ -102,15 +102,15 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
-        "nesting",
+        "find_nesting",
         "columns with most holes come first",
-        "np.argsort(holes.sum(axis=0)",
-        "np.argsort(-holes.sum(axis=0)",
+        "np.argsort(missing.sum(axis=0)",
+        "np.argsort(-missing.sum(axis=0)",
         PATTERNS,
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
-        "levels",
+        "levels_of_rows",
         "all patterns are taken for nested",
         "(seen == first).all() and ",
         "",
@@ -118,7 +118,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
-        "levels",
+        "levels_of_rows",
         "new rows may end within a level",
         " and (nested.ends[found] == n_seen).all()",
         "",
@@ -142,23 +142,23 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_nested.py",
-        "rows_of_nested",
+        "nested_rows",
         "new rows have no predictive in an empty slot",
-        "    fill_empty(other._replace",
-        "    id(other._replace",
+        "    fill_log_empty(spare",
+        "    id(spare",
         NEW,
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
-        "fill_regressions",
+        "add_regression_means",
         "imputed means do not look at the observed entries",
-        "gap[a] = -dot(inv_chol, k, a, a, gap) / inv_chol[k, a, a]",
+        "gap[a] = -row_dot(inv_chol, k, a, a, gap) / inv_chol[k, a, a]",
         "gap[a] = 0.0",
         MEANS,
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
-        "fill_regressions",
+        "add_regression_means",
         "imputed means stand in the order of the levels",
         "out[i, lik.order[a]]",
         "out[i, a]",
@@ -166,7 +166,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
-        "fill_regressions",
+        "add_regression_means",
         "later levels do not see what earlier ones filled in",
         "x = lik.X[i, a] if a < seen else lik.work[1, a]",
         "x = lik.X[i, a] if a < seen else mean[k, a]",
@@ -262,7 +262,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
-        "_tables_by_level",
+        "_normalisers_by_level",
         "tables of leading columns have all degrees of freedom",
         "nu - len(scale) + end",
         "nu",
@@ -270,7 +270,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw.py",
-        "_tables_by_level",
+        "_normalisers_by_level",
         "tables are those of the first columns",
         "own = nested.order[:end]",
         "own = np.arange(end)",

@@ -125,8 +125,8 @@ PARTITION_PRIORS = [
         "priors/mfm.py",
         "MFM.predictive",
         "the urn takes V at n twice",
-        "then = log_v(n, k, g, *law)[k], log_v(n + 1,",
-        "then = log_v(n, k, g, *law)[k], log_v(n,",
+        "then = log_v(n, k, g, *components)[k], log_v(n + 1,",
+        "then = log_v(n, k, g, *components)[k], log_v(n,",
         f"{CONTRACT}[mfm-0]",
     ),
     Mutant(
@@ -171,7 +171,7 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         "priors/hyper_priors.py",
-        "Hyper.log_density",
+        "Hyper.log_density_unconstrained",
         "slice sampling without the Jacobian of the log",
         "return pair[0] * x - pair[1]",
         "return (pair[0] - 1) * x - pair[1]",

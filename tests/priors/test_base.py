@@ -240,7 +240,7 @@ def test_drawn_numbers_of_components_follow_their_prior(prior):
     size = 20_000
     drawn = prior.draw_components(size, np.random.default_rng(1))
     assert (drawn == np.floor(drawn)).all()
-    name, parameter = prior._law()
+    name, parameter = prior._components_prior()
     m = np.arange(1.0, (len(parameter) if name == "array" else 8) + 1)
     p = np.exp(_log_q(m, name, parameter))
     counts = np.array([(drawn == m).sum() for m in range(1, len(p) + 1)])

@@ -17,7 +17,7 @@ from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
     column_values,
-    completed,
+    mean_imputed,
 )
 from bnpcluster.likelihoods.discrete.missing_terms import (
     ObservedTerms,
@@ -27,7 +27,7 @@ from bnpcluster.likelihoods.discrete.missing_terms import (
     sample_terms,
 )
 from bnpcluster.likelihoods.discrete.terms import sums_terms, term_lists
-from bnpcluster.likelihoods.discrete.whole_numbers import reject
+from bnpcluster.likelihoods.discrete.whole_numbers import check_entries
 from bnpcluster.likelihoods.log_tables import Table, log_at, log_gamma_at, sum_log_at, tabulate
 
 
@@ -77,9 +77,9 @@ class Bernoulli(Likelihood):
         """Ready the 0/1 rows `X` for the kernels."""
         if np.isnan(X).any():
             return self.bind_observed(X, capacity)
-        _check(X)
+        _check_binary(X)
         n, d = X.shape
-        a, b = self._at(d)
+        a, b = self._prior_counts(d)
         common = (X.mean(axis=0) > 0.5).astype(float)
         rare, rest = np.where(common, b, a), np.where(common, a, b)
         width = padded(capacity)
@@ -100,12 +100,12 @@ class Bernoulli(Likelihood):
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the 0/1 rows `X`, of which entries may be NaN: two categories per column."""
         check_observed(X)
-        _check(X, ~np.isnan(X))
-        a, b = self._at(X.shape[1])
+        _check_binary(X, ~np.isnan(X))
+        a, b = self._prior_counts(X.shape[1])
         prior = np.column_stack([b, a]).ravel()
         return bind_observed_terms(X, np.full(X.shape[1], 2), prior, capacity)
 
-    def _at(self, d: int) -> tuple[np.ndarray, np.ndarray]:
+    def _prior_counts(self, d: int) -> tuple[np.ndarray, np.ndarray]:
         """The prior's counts of ones and of zeros, by column."""
         a = column_values("a", self.a, d, positive=True)
         return a, column_values("b", self.b, d, positive=True)
@@ -113,16 +113,16 @@ class Bernoulli(Likelihood):
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
         if isinstance(bound, ObservedTerms):
-            _check(X, ~np.isnan(X))
+            _check_binary(X, ~np.isnan(X))
             start, terms = observed_lists(X, bound.n_categories)
             return bound._replace(start=start, terms=terms)
-        _check(X)
+        _check_binary(X)
         start, terms = term_lists(X != bound.common)
         return bound._replace(start=start, terms=terms)
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """The columns as they are: scaled, the rarest ones would drown the others."""
-        return completed(np.asarray(X, float))
+        return mean_imputed(np.asarray(X, float))
 
     def means(self, bound: Any, n_slots: int) -> np.ndarray:
         """The probability of a 1 in every column in the first slots."""
@@ -137,9 +137,9 @@ class Bernoulli(Likelihood):
         return np.where(departs, 1.0 - bound.common, bound.common)
 
 
-def _check(X: np.ndarray, observed: Any = True) -> None:
+def _check_binary(X: np.ndarray, observed: Any = True) -> None:
     remedy = "threshold it, or use Categorical for codes and Poisson for counts"
-    reject("Bernoulli needs 0/1 values", X, (X != 0) & (X != 1) & observed, remedy)
+    check_entries("Bernoulli needs 0/1 values", X, (X != 0) & (X != 1) & observed, remedy)
 
 
 @sums_terms

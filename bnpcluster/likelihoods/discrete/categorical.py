@@ -27,7 +27,7 @@ from bnpcluster.likelihoods.discrete.missing_terms import (
     sample_terms,
 )
 from bnpcluster.likelihoods.discrete.terms import sums_terms
-from bnpcluster.likelihoods.discrete.whole_numbers import is_whole, reject
+from bnpcluster.likelihoods.discrete.whole_numbers import check_entries, is_whole
 from bnpcluster.likelihoods.log_tables import Table, log_at, log_gamma_at, sum_log_at, tabulate
 
 MOST = 1_000_000  # categories in all columns: with more, the tables of the slots fill gigabytes
@@ -89,7 +89,7 @@ class Categorical(Likelihood):
         concentration = column_values("concentration", self.concentration, d, positive=True)
         n_terms, width = int(n_categories.sum()), padded(capacity)
         return CategoricalSlots(
-            *_codes(X, n_categories),
+            *_code_lists(X, n_categories),
             n_categories,
             tabulate(np.repeat(concentration, n_categories), n + 2),
             tabulate(concentration * n_categories, n + 2),
@@ -106,7 +106,7 @@ class Categorical(Likelihood):
         check_observed(X)
         d, n_categories = X.shape[1], self._n_categories(X)
         concentration = column_values("concentration", self.concentration, d, positive=True)
-        _check_known(X, n_categories)
+        _check_known_categories(X, n_categories)
         prior = np.repeat(concentration, n_categories)
         return bind_observed_terms(X, n_categories, prior, capacity)
 
@@ -115,7 +115,7 @@ class Categorical(Likelihood):
         return type(self)(concentration=self.concentration, n_categories=self._n_categories(X))
 
     def _n_categories(self, X: np.ndarray) -> np.ndarray:
-        _check(X, ~np.isnan(X))
+        _check_codes(X, ~np.isnan(X))
         if is_auto(self.n_categories):
             highest = np.nanmax(X, axis=0)
         else:
@@ -137,11 +137,11 @@ class Categorical(Likelihood):
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
         if isinstance(bound, ObservedTerms):
-            _check(X, ~np.isnan(X))
-            _check_known(X, bound.n_categories)
+            _check_codes(X, ~np.isnan(X))
+            _check_known_categories(X, bound.n_categories)
             start, terms = observed_lists(X, bound.n_categories)
         else:
-            start, terms = _codes(X, bound.n_categories)
+            start, terms = _code_lists(X, bound.n_categories)
         return bound._replace(start=start, terms=terms)
 
     def features(self, X: np.ndarray) -> np.ndarray:
@@ -172,21 +172,21 @@ class Categorical(Likelihood):
         return sample_terms(bound, k, rng)
 
 
-def _check(X: np.ndarray, observed: Any = True) -> None:
+def _check_codes(X: np.ndarray, observed: Any = True) -> None:
     remedy = "encode the categories, for instance with sklearn's OrdinalEncoder"
-    reject("Categorical needs codes 0, 1, 2, ...", X, ~is_whole(X) & observed, remedy)
+    check_entries("Categorical needs codes 0, 1, 2, ...", X, ~is_whole(X) & observed, remedy)
 
 
-def _codes(X: np.ndarray, n_categories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _code_lists(X: np.ndarray, n_categories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`start` and `terms` of the rows."""
-    _check(X)
-    _check_known(X, n_categories)
+    _check_codes(X)
+    _check_known_categories(X, n_categories)
     first = np.cumsum(n_categories) - n_categories
     start = np.arange(len(X) + 1) * X.shape[1]
     return start, (X + first).astype(np.uint32).ravel()
 
 
-def _check_known(X: np.ndarray, n_categories: np.ndarray) -> None:
+def _check_known_categories(X: np.ndarray, n_categories: np.ndarray) -> None:
     """A category beyond `n_categories` gets one sentence."""
     columns = np.flatnonzero((n_categories <= X).any(axis=0))
     if len(columns):

@@ -40,7 +40,7 @@ from bnpcluster.likelihoods.log_tables import ENTRIES, Table, log_at, tabulate
 LARGE = 4096.0  # from here on Stirling's series is exact, and log Gamma(A) - log Gamma(B) is not
 
 
-class Counts(NamedTuple):
+class CountLists(NamedTuple):
     """Rows of counts as lists of the columns with y > 0."""
 
     start: np.ndarray
@@ -86,12 +86,12 @@ class PoissonSlots(NamedTuple):
         return len(self.start) - 1
 
 
-def counts(X, shape, rate):
+def count_lists(X, shape, rate):
     """Rows of counts as the kernels want them."""
     log_base = -gammaln(X + 1).sum(axis=1)
     alone = gammaln(shape + X) - gammaln(shape) - X * np.log(rate + 1) - shape * np.log1p(1 / rate)
     values = X[X > 0].astype(np.int64)
-    return Counts(*term_lists(X > 0), values, log_base, alone.sum(axis=1) + log_base)
+    return CountLists(*term_lists(X > 0), values, log_base, alone.sum(axis=1) + log_base)
 
 
 def bind_counts(X, shape, rate, capacity):
@@ -102,7 +102,7 @@ def bind_counts(X, shape, rate, capacity):
     typical = (X * (X / np.maximum(sums, 1))).sum(axis=0)
     by_size = rate + np.arange(min(n + 3, max(ENTRIES // d, 1)))[:, None]
     return PoissonSlots(
-        *counts(X, shape, rate),
+        *count_lists(X, shape, rate),
         tabulate(shape, int(min(sums.max(), ENTRIES)) + 2),
         rate,
         np.log(by_size),
@@ -131,7 +131,7 @@ def log_step_at(lik, d, m):
 
 
 @kernel(inline=True)
-def log_rising(shape, d, s, y):
+def log_rising_at(shape, d, s, y):
     """lgamma(A + y) - lgamma(A) at A = shape[d] + s; no digits are lost for large A."""
     if s + y < shape.length:
         first = shape.first[d] + s
@@ -219,7 +219,7 @@ def _log_predictive(lik, k, i):
     value = lik.bias[k] + lik.log_base[i]
     for p in range(lik.start[i], lik.start[i + 1]):
         d, y = lik.terms[p], lik.values[p]
-        value += log_rising(lik.shape, d, total[d], y) - y * log_rate_at(lik, d, m + 1)
+        value += log_rising_at(lik.shape, d, total[d], y) - y * log_rate_at(lik, d, m + 1)
     return value
 
 
@@ -232,7 +232,7 @@ def _log_predictive_without(lik, k, i):
     value = lik.bias_without[k] + lik.log_base[i]
     for p in range(lik.start[i], lik.start[i + 1]):
         d, y = lik.terms[p], lik.values[p]
-        value += log_rising(lik.shape, d, total[d] - y, y) - y * log_rate_at(lik, d, m - 1)
+        value += log_rising_at(lik.shape, d, total[d] - y, y) - y * log_rate_at(lik, d, m - 1)
     return value
 
 
@@ -241,7 +241,7 @@ def _log_marginal(lik, k):
     m, value = lik.size[k], lik.sum_log_base[k]
     for d in range(lik.total.shape[1]):
         s = lik.total[k, d]
-        value += log_rising(lik.shape, d, 0, s)
+        value += log_rising_at(lik.shape, d, 0, s)
         value -= lik.shape.base[d] * (log_rate_at(lik, d, m) - log_rate_at(lik, d, 0))
         value -= s * log_rate_at(lik, d, m)
     return value

@@ -28,7 +28,7 @@ from bnpcluster._core.operations import (
     pool,
     remove,
 )
-from bnpcluster.likelihoods.discrete.gamma_poisson import log_rate_at, log_rising, log_step_at
+from bnpcluster.likelihoods.discrete.gamma_poisson import log_rate_at, log_rising_at, log_step_at
 from bnpcluster.likelihoods.discrete.terms import term_lists
 from bnpcluster.likelihoods.log_tables import ENTRIES, Table, tabulate
 
@@ -59,7 +59,7 @@ class ObservedCounts(NamedTuple):
         return len(self.start) - 1
 
 
-def observed_counts(X):
+def observed_count_lists(X):
     """`start`, `terms`, `values` and `log_base` of rows of counts with NaN for missing entries."""
     observed = ~np.isnan(X)
     log_base = -gammaln(np.where(observed, X, 0.0) + 1).sum(axis=1)
@@ -72,7 +72,7 @@ def bind_observed_counts(X, shape, rate, capacity):
     width, most = padded(capacity), np.nansum(X, axis=0).max()
     by_size = rate + np.arange(min(n + 3, max(ENTRIES // d, 1)))[:, None]
     return ObservedCounts(
-        *observed_counts(X),
+        *observed_count_lists(X),
         tabulate(shape, int(min(most, ENTRIES)) + 2),
         rate,
         np.log(by_size),
@@ -128,7 +128,7 @@ def _pool(lik, to, one, two, labels):
 @kernel(inline=True)
 def log_count(lik, d, m, s, y):
     """The log predictive of y, but for log y!, in a column of m items that sum to s."""
-    value = log_rising(lik.shape, d, s, y) - y * log_rate_at(lik, d, m + 1)
+    value = log_rising_at(lik.shape, d, s, y) - y * log_rate_at(lik, d, m + 1)
     return value - (lik.shape.base[d] + s) * log_step_at(lik, d, m)
 
 
@@ -155,7 +155,7 @@ def _log_marginal(lik, k):
     value = lik.sum_log_base[k]
     for d in range(lik.total.shape[1]):
         m, s = lik.size[k, d], lik.total[k, d]
-        value += log_rising(lik.shape, d, 0, s)
+        value += log_rising_at(lik.shape, d, 0, s)
         value -= lik.shape.base[d] * (log_rate_at(lik, d, m) - log_rate_at(lik, d, 0))
         value -= s * log_rate_at(lik, d, m)
     return value

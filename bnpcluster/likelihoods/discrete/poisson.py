@@ -10,17 +10,17 @@ from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
     column_values,
-    completed,
     is_auto,
+    mean_imputed,
     observed_mean,
 )
-from bnpcluster.likelihoods.discrete.gamma_poisson import bind_counts, counts
+from bnpcluster.likelihoods.discrete.gamma_poisson import bind_counts, count_lists
 from bnpcluster.likelihoods.discrete.missing_counts import (
     ObservedCounts,
     bind_observed_counts,
-    observed_counts,
+    observed_count_lists,
 )
-from bnpcluster.likelihoods.discrete.whole_numbers import is_whole, reject
+from bnpcluster.likelihoods.discrete.whole_numbers import check_entries, is_whole
 
 LARGEST = 2.0**30  # beyond it the differences of lgamma lose the sixth digit
 
@@ -73,22 +73,22 @@ class Poisson(Likelihood):
         """Ready the counts `X` for the kernels."""
         if np.isnan(X).any():
             return self.bind_observed(X, capacity)
-        _check(X)
-        return bind_counts(X, *self._at(X), capacity)
+        _check_counts(X)
+        return bind_counts(X, *self._hyper_parameters(X), capacity)
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the counts `X`, of which entries may be NaN."""
         check_observed(X)
-        _check(X, ~np.isnan(X))
-        return bind_observed_counts(X, *self._at(X), capacity)
+        _check_counts(X, ~np.isnan(X))
+        return bind_observed_counts(X, *self._hyper_parameters(X), capacity)
 
     def frozen(self, X: np.ndarray) -> Poisson:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
-        _check(X, ~np.isnan(X))
-        shape, rate = self._at(X)
+        _check_counts(X, ~np.isnan(X))
+        shape, rate = self._hyper_parameters(X)
         return type(self)(shape=shape, rate=rate)
 
-    def _at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _hyper_parameters(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The hyper-parameters, those that follow from the data included."""
         n, d = (~np.isnan(X)).sum(axis=0), X.shape[1]
         shape = np.ones(d)
@@ -103,15 +103,15 @@ class Poisson(Likelihood):
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
         if isinstance(bound, ObservedCounts):
-            _check(X, ~np.isnan(X))
+            _check_counts(X, ~np.isnan(X))
             names = ("start", "terms", "values", "log_base")
-            return bound._replace(**dict(zip(names, observed_counts(X), strict=True)))
-        _check(X)
-        return bound._replace(**counts(X, bound.shape.base, bound.rate)._asdict())
+            return bound._replace(**dict(zip(names, observed_count_lists(X), strict=True)))
+        _check_counts(X)
+        return bound._replace(**count_lists(X, bound.shape.base, bound.rate)._asdict())
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """Square roots, which make the variance within clusters the same for all means."""
-        return 2.0 * np.sqrt(np.maximum(completed(X), 0.0))
+        return 2.0 * np.sqrt(np.maximum(mean_imputed(X), 0.0))
 
     def means(self, bound: Any, n_slots: int) -> np.ndarray:
         """The posterior mean of every column in the first slots."""
@@ -123,7 +123,7 @@ class Poisson(Likelihood):
         return rng.poisson(mean).astype(float)
 
 
-def _check(X: np.ndarray, observed: Any = True) -> None:
+def _check_counts(X: np.ndarray, observed: Any = True) -> None:
     remedy = "leave the column out, or use a Gaussian likelihood for measurements"
     bad = (~is_whole(X) | (X > LARGEST)) & observed
-    reject("Poisson needs counts 0, 1, 2, ...", X, bad, remedy)
+    check_entries("Poisson needs counts 0, 1, 2, ...", X, bad, remedy)

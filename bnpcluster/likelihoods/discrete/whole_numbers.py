@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def reject(needs: str, X: NDArray, bad: NDArray, remedy: str) -> None:
+def check_entries(needs: str, X: NDArray, bad: NDArray, remedy: str) -> None:
     """Raise one sentence about the first column of `X` with a bad entry, if there is one."""
     columns = np.flatnonzero(bad.any(axis=0))
     if len(columns):

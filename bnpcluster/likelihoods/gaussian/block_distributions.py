@@ -25,11 +25,11 @@ class WishartBlocks(NamedTuple):
     mean: NDArray[np.float64]  # (blocks, D)
     root: NDArray[np.float64]  # (blocks, D, D)
 
-    def at(self, which: NDArray) -> WishartBlocks:
+    def select(self, which: NDArray) -> WishartBlocks:
         """Some of the blocks."""
         return WishartBlocks(*(array[which] for array in self))
 
-    def among(self, columns: list[int]) -> WishartBlocks:
+    def marginal(self, columns: list[int]) -> WishartBlocks:
         """The laws of some of the columns, in their order."""
         upper = np.linalg.qr(self.root[:, columns].swapaxes(1, 2), mode="r")
         upper *= np.sign(np.diagonal(upper, axis1=1, axis2=2))[:, :, None]
@@ -39,7 +39,7 @@ class WishartBlocks(NamedTuple):
         """Log density of the leading columns at the rows of `V`, blocks as columns."""
         d = V.shape[1]
         pivots = np.diagonal(self.root, axis1=1, axis2=2)[:, :d]
-        spread = (whitened(V[:, None], self) ** 2).sum(axis=-1) * self.r / (self.r + 1)
+        spread = (standardised(V[:, None], self) ** 2).sum(axis=-1) * self.r / (self.r + 1)
         const = _log_student(self.r, self.df, d) - np.log(pivots).sum(axis=1)
         return const - 0.5 * (self.df + d) * np.log1p(spread)
 
@@ -52,22 +52,22 @@ class WishartBlocks(NamedTuple):
         G = np.tril(rng.standard_normal((n_blocks, d, d)), -1)
         G += np.sqrt(rng.chisquare(self.df[:, None] + np.arange(d)))[:, :, None] * np.eye(d)
         shift = rng.standard_normal((n_blocks, d)) / np.sqrt(self.r)[:, None]
-        z = (G * whitened(V[:, None], self)[..., None, :]).sum(axis=-1) - shift
+        z = (G * standardised(V[:, None], self)[..., None, :]).sum(axis=-1) - shift
         pivots = np.diagonal(G, axis1=1, axis2=2) / np.diagonal(self.root, axis1=1, axis2=2)
         return _log_normal(z, pivots)
 
     def mean_given(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean of the other columns given the leading ones, (rows, blocks, columns)."""
         a = V.shape[1]
-        shift = (self.root[:, a:, :a] * whitened(V[:, None], self)[..., None, :]).sum(axis=-1)
+        shift = (self.root[:, a:, :a] * standardised(V[:, None], self)[..., None, :]).sum(axis=-1)
         return np.where((self.df + a)[:, None] > 1, self.mean[:, a:] + shift, np.nan)
 
     def sample_given(
         self, V: NDArray[np.float64], blocks: NDArray, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """The other columns given the leading ones, one draw from block `blocks[i]` for row i."""
-        own = self.at(blocks)
-        a, z = V.shape[1], whitened(V, own)
+        own = self.select(blocks)
+        a, z = V.shape[1], standardised(V, own)
         spread = (z**2).sum(axis=-1) * own.r / (own.r + 1)
         # By its own scale of the covariance and what the given columns say of it.
         size = (1 + spread) * (own.r + 1) / (own.r * rng.chisquare(own.df + a))
@@ -87,11 +87,11 @@ class ColumnBlocks(NamedTuple):
     mean: NDArray[np.float64]
     root: NDArray[np.float64]
 
-    def at(self, which: NDArray) -> ColumnBlocks:
+    def select(self, which: NDArray) -> ColumnBlocks:
         """Some of the blocks."""
         return ColumnBlocks(*(array[which] for array in self))
 
-    def among(self, columns: list[int]) -> ColumnBlocks:
+    def marginal(self, columns: list[int]) -> ColumnBlocks:
         """The laws of some of the columns, in their order."""
         return ColumnBlocks(*(array[:, columns] for array in self))
 
@@ -124,7 +124,7 @@ class ColumnBlocks(NamedTuple):
         return mean + root * np.sqrt(size) * rng.standard_normal(mean.shape)
 
 
-def whitened(V: NDArray[np.float64], blocks: WishartBlocks) -> NDArray[np.float64]:
+def standardised(V: NDArray[np.float64], blocks: WishartBlocks) -> NDArray[np.float64]:
     """root^-1 (V - mean) for the leading columns, by substitution."""
     d = V.shape[-1]
     z, root = V - blocks.mean[:, :d], blocks.root

@@ -11,7 +11,7 @@ from bnpcluster.likelihoods.base import (
     check_observed,
     column_values,
     is_auto,
-    number,
+    number_above,
 )
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks
 from bnpcluster.likelihoods.gaussian.nig_columns import bind_columns, column_blocks, sample_columns
@@ -80,30 +80,32 @@ class NormalInverseGamma(Likelihood):
         if np.isnan(X).any():
             return self.bind_observed(X, capacity)
         unit = units(X)
-        Z = unit.inside(X)
-        return bind_columns(Z, unit, *self._at(Z, unit), capacity)
+        Z = unit.to_internal(X)
+        return bind_columns(Z, unit, *self._hyper_parameters(Z, unit), capacity)
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the rows `X`, of which entries may be NaN."""
         check_observed(X)
         unit = units(X)
-        Z = unit.inside(X)
-        return bind_observed_columns(Z, unit, *self._at(Z, unit), capacity)
+        Z = unit.to_internal(X)
+        return bind_observed_columns(Z, unit, *self._hyper_parameters(Z, unit), capacity)
 
     def frozen(self, X: np.ndarray) -> NormalInverseGamma:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
         unit = units(X)
-        mean, kappa, shape, rate = self._at(unit.inside(X), unit)
+        mean, kappa, shape, rate = self._hyper_parameters(unit.to_internal(X), unit)
         mean = unit.centre + unit.scale * mean
         return type(self)(mean=mean, kappa=kappa, shape=shape, scale=rate * unit.scale**2)
 
-    def _at(self, Z: np.ndarray, unit: Units) -> tuple[np.ndarray, float, float, np.ndarray]:
+    def _hyper_parameters(
+        self, Z: np.ndarray, unit: Units
+    ) -> tuple[np.ndarray, float, float, np.ndarray]:
         """The hyper-parameters, those that follow from the data included, in internal units."""
         d = Z.shape[1]
         share = cluster_share(Z)
-        kappa = share / WIDTH**2 if is_auto(self.kappa) else number("kappa", self.kappa)
+        kappa = share / WIDTH**2 if is_auto(self.kappa) else number_above("kappa", self.kappa)
         guessed = 1.5 + rows_guessed(len(Z), d) / 2
-        shape = guessed if is_auto(self.shape) else number("shape", self.shape)
+        shape = guessed if is_auto(self.shape) else number_above("shape", self.shape)
         mean = np.zeros(d)
         if not is_auto(self.mean):
             mean = (column_values("mean", self.mean, d) - unit.centre) / unit.scale
@@ -115,7 +117,7 @@ class NormalInverseGamma(Likelihood):
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
-        return bound._replace(X=Units(bound.centre, bound.unit).inside(X))
+        return bound._replace(X=Units(bound.centre, bound.unit).to_internal(X))
 
     def means(self, bound: Any, n_slots: int) -> np.ndarray:
         """The posterior mean of every column in the first slots."""

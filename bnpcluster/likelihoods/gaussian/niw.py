@@ -14,7 +14,7 @@ from bnpcluster.likelihoods.base import (
     check_observed,
     column_values,
     is_auto,
-    number,
+    number_above,
 )
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods.gaussian.nig_columns import (
@@ -24,23 +24,23 @@ from bnpcluster.likelihoods.gaussian.nig_columns import (
     sample_columns,
 )
 from bnpcluster.likelihoods.gaussian.nig_missing import ObservedColumns, bind_observed_columns
-from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW, bind_general, with_rows
+from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW, bind_general, general_rows
 from bnpcluster.likelihoods.gaussian.niw_imputed import (
-    HoledNIW,
-    bind_holed,
-    fill_centres,
-    rows_of_holed,
+    ImputedNIW,
+    add_conditional_means,
+    bind_imputed,
+    imputed_rows,
 )
 from bnpcluster.likelihoods.gaussian.niw_nested import (
     NestedNIW,
     Nesting,
     bind_nested,
-    levels,
-    nesting,
-    rows_of_nested,
+    find_nesting,
+    levels_of_rows,
+    nested_rows,
 )
 from bnpcluster.likelihoods.gaussian.niw_planar import PlanarNIW, bind_planar, planar_moments
-from bnpcluster.likelihoods.gaussian.niw_regressions import fill_regressions, sample_nested
+from bnpcluster.likelihoods.gaussian.niw_regressions import add_regression_means, sample_nested
 from bnpcluster.likelihoods.gaussian.units import WIDTH, Units, cluster_share, rows_guessed, units
 
 MISSING = ("auto", "integrate", "impute")
@@ -122,38 +122,40 @@ class NormalInverseWishart(Likelihood):
         """One, two and four columns, at the defaults and at given values; nested holes."""
         given = cls(mean=[0.5, -1.0], kappa=0.3, nu=5.0, scale=[[2.0, 0.6], [0.6, 1.0]])
         rows = [rng.normal(size=(6, d)) + (np.arange(6) // 3)[:, None] for d in (1, 2, 4)]
-        holed = rows[2].copy()
-        holed[[0, 3, 5], 1] = holed[3, 2] = np.nan
-        return [*((cls(), X) for X in rows), (given, 3.0 + 2.0 * rows[1]), (cls(), holed)]
+        incomplete = rows[2].copy()
+        incomplete[[0, 3, 5], 1] = incomplete[3, 2] = np.nan
+        return [*((cls(), X) for X in rows), (given, 3.0 + 2.0 * rows[1]), (cls(), incomplete)]
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the rows `X` for the kernels."""
         if np.isnan(X).any():
             return self.bind_observed(X, capacity)
         unit = units(X)
-        Z = unit.inside(X)
+        Z = unit.to_internal(X)
         n, d = Z.shape
-        mean, kappa, nu, scale = self._at(Z, unit)
+        mean, kappa, nu, scale = self._hyper_parameters(Z, unit)
         if d == 1:
             return bind_columns(Z, unit, mean, kappa, nu / 2, np.diag(scale) / 2, capacity)
         bind = bind_planar if d == 2 else bind_general
-        return bind(Z, unit, mean, kappa, nu, scale, _tables(n, kappa, nu, scale, unit), capacity)
+        return bind(
+            Z, unit, mean, kappa, nu, scale, _normalisers(n, kappa, nu, scale, unit), capacity
+        )
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Ready the rows `X`, of which entries may be NaN."""
         check_observed(X)
         unit = units(X)
-        Z = unit.inside(X)
-        mean, kappa, nu, scale = self._at(Z, unit)
+        Z = unit.to_internal(X)
+        mean, kappa, nu, scale = self._hyper_parameters(Z, unit)
         if Z.shape[1] == 1:
             shape, rate = nu / 2, np.diag(scale) / 2
             return bind_observed_columns(Z, unit, mean, kappa, shape, rate, capacity)
         nested = self._nesting(X)
         if nested is not None:
-            tables = _tables_by_level(len(Z), kappa, nu, scale, unit, nested)
+            tables = _normalisers_by_level(len(Z), kappa, nu, scale, unit, nested)
             return bind_nested(Z, unit, mean, kappa, nu, scale, tables, nested, capacity)
-        tables = _tables(len(Z), kappa, nu, scale, unit)
-        return bind_holed(Z, unit, mean, kappa, nu, scale, tables, capacity)
+        tables = _normalisers(len(Z), kappa, nu, scale, unit)
+        return bind_imputed(Z, unit, mean, kappa, nu, scale, tables, capacity)
 
     def _nesting(self, X: np.ndarray) -> Nesting | None:
         """The levels to integrate over; None where chains move missing entries, or there are none.
@@ -162,7 +164,7 @@ class NormalInverseWishart(Likelihood):
         """
         if self.missing == "impute" or not np.isnan(X).any():
             return None
-        nested = nesting(X)
+        nested = find_nesting(X)
         if self.missing == "auto":
             few = nested is not None and len(nested.ends) <= MOST_LEVELS + 1
             return nested if few else None
@@ -177,7 +179,7 @@ class NormalInverseWishart(Likelihood):
         """Whether `rows` takes rows with entries missing where they are in `X`; None: anywhere."""
         if not isinstance(bound, NestedNIW):
             return True
-        return X is not None and levels(X, Nesting(bound.order, bound.ends)) is not None
+        return X is not None and levels_of_rows(X, Nesting(bound.order, bound.ends)) is not None
 
     def imputing(self) -> NormalInverseWishart:
         """The same likelihood, whose chains move missing entries."""
@@ -186,7 +188,7 @@ class NormalInverseWishart(Likelihood):
     def frozen(self, X: np.ndarray) -> NormalInverseWishart:
         """The same likelihood with every "auto" replaced by what it stands for at `X`."""
         unit = units(X)
-        mean, kappa, nu, scale = self._at(unit.inside(X), unit)
+        mean, kappa, nu, scale = self._hyper_parameters(unit.to_internal(X), unit)
         scale = scale * np.outer(unit.scale, unit.scale)
         missing = self.missing
         if missing == "auto":
@@ -195,14 +197,16 @@ class NormalInverseWishart(Likelihood):
         mean = unit.centre + unit.scale * mean
         return type(self)(mean=mean, kappa=kappa, nu=nu, scale=scale, missing=missing)
 
-    def _at(self, Z: np.ndarray, unit: Units) -> tuple[np.ndarray, float, float, np.ndarray]:
+    def _hyper_parameters(
+        self, Z: np.ndarray, unit: Units
+    ) -> tuple[np.ndarray, float, float, np.ndarray]:
         """The hyper-parameters, those that follow from the data included, in internal units."""
         if self.missing not in MISSING:
             raise ValueError(arguments.unknown("missing", str(self.missing), MISSING))
         n, d = Z.shape
         share = cluster_share(Z)
-        kappa = share / WIDTH**2 if is_auto(self.kappa) else number("kappa", self.kappa)
-        nu = _nu(n, d) if is_auto(self.nu) else number("nu", self.nu, low=d - 1)
+        kappa = share / WIDTH**2 if is_auto(self.kappa) else number_above("kappa", self.kappa)
+        nu = _auto_nu(n, d) if is_auto(self.nu) else number_above("nu", self.nu, low=d - 1)
         # The covariance has prior mean scale / (nu - d - 1), if it has one.
         expected = share * max(nu - d - 1.0, 1.0)
         return self._mean(unit), kappa, nu, self._scale(unit, expected)
@@ -226,13 +230,13 @@ class NormalInverseWishart(Likelihood):
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
-        Z = Units(bound.centre, bound.unit).inside(X)
+        Z = Units(bound.centre, bound.unit).to_internal(X)
         if isinstance(bound, GeneralNIW):
-            return with_rows(bound, Z)
-        if isinstance(bound, HoledNIW):
-            return rows_of_holed(bound, Z)
+            return general_rows(bound, Z)
+        if isinstance(bound, ImputedNIW):
+            return imputed_rows(bound, Z)
         if isinstance(bound, NestedNIW):
-            return rows_of_nested(bound, Z)
+            return nested_rows(bound, Z)
         return bound._replace(X=Z)
 
     def means(self, bound: Any, n_slots: int) -> np.ndarray:
@@ -249,7 +253,7 @@ class NormalInverseWishart(Likelihood):
         nested = isinstance(bound, NestedNIW)
         if items is not None and not nested:
             return weight * (bound.centre + bound.unit * bound.X[items])
-        Z, fill = np.zeros(new.X.shape), fill_regressions if nested else fill_centres
+        Z, fill = np.zeros(new.X.shape), add_regression_means if nested else add_conditional_means
         if not isinstance(new, GeneralNIW):  # rows that lack entries
             for k in range(share.shape[1]):
                 fill(new, k, np.ascontiguousarray(share[:, k]), Z)
@@ -281,7 +285,7 @@ class NormalInverseWishart(Likelihood):
         return WishartBlocks(bound.prior[0] + m, bound.prior[1] + m - d + 1, mean, root)
 
 
-def _nu(n: int, d: int) -> float:
+def _auto_nu(n: int, d: int) -> float:
     """Automatic degrees of freedom: more of them where rows are few for the columns there are."""
     few = d * min(1.0, ROWS_PER_COLUMN * d / n) if d > 1 else 0.0
     return d + 2.0 + rows_guessed(n, d) + few
@@ -301,7 +305,7 @@ def is_positive_definite(matrix: np.ndarray) -> bool:
     return bool(np.allclose(matrix, matrix.T))
 
 
-def _tables(
+def _normalisers(
     n: int, kappa: float, nu: float, scale: np.ndarray, unit: Units
 ) -> tuple[np.ndarray, np.ndarray]:
     """By size: normalisers of the predictive and of the marginal likelihood of a block."""
@@ -317,7 +321,7 @@ def _tables(
     return predictive, marginal
 
 
-def _tables_by_level(
+def _normalisers_by_level(
     n: int, kappa: float, nu: float, scale: np.ndarray, unit: Units, nested: Nesting
 ) -> tuple[np.ndarray, np.ndarray]:
     """By level and size: the tables of the columns up to its end, over those up to its start."""
@@ -325,6 +329,6 @@ def _tables_by_level(
     for end in nested.ends:
         own = nested.order[:end]
         part = Units(unit.centre[own], unit.scale[own])
-        tables.append(_tables(n, kappa, nu - len(scale) + end, scale[np.ix_(own, own)], part))
+        tables.append(_normalisers(n, kappa, nu - len(scale) + end, scale[np.ix_(own, own)], part))
     predictive, marginal = (np.diff(table, axis=0) for table in zip(*tables, strict=True))
     return predictive, marginal

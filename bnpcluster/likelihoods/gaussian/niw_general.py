@@ -80,7 +80,7 @@ def bind_general(Z, unit, mean, kappa, nu, scale, tables, capacity):
         log_det=np.zeros(width),
         work=np.zeros((3, d)),
     )
-    fill_empty(bound, 0)
+    fill_log_empty(bound, 0)
     return bound
 
 
@@ -89,11 +89,11 @@ def inverse_factor(scale):
     return solve_triangular(np.linalg.cholesky(scale), np.eye(len(scale)), lower=True)
 
 
-def with_rows(bound, Z):
+def general_rows(bound, Z):
     """The same slots with other rows; log_empty is found with the help of an empty slot."""
     other = bound._replace(X=Z, log_empty=np.zeros(len(Z)))
     spare = other._replace(**{name: getattr(bound, name)[:2].copy() for name in bound.slot_axis})
-    fill_empty(spare, 0)
+    fill_log_empty(spare, 0)
     return other
 
 
@@ -114,7 +114,7 @@ _clear_slot = kernel(_clear)
 
 
 @kernel
-def rank_one(lik, k, v, sign):
+def rank_one_update(lik, k, v, sign):
     """S +- v v' in place of S.
 
     With z = L^-1 v, s_a = 1 +- (z_0^2 + ... + z_a^2) and p_a the sum of z_b L^-1[b] over b < a, row
@@ -127,7 +127,7 @@ def rank_one(lik, k, v, sign):
         for b in range(a + 1):
             lik.scatter[k, a, b] += step * v[b]
     for a in range(d):
-        z = dot(inv_chol, k, a, a + 1, v)
+        z = row_dot(inv_chol, k, a, a + 1, v)
         # A downdate of rounding size must not leave the cone; statistics are rebuilt regularly.
         after = max(before + sign * z * z, 1e-16 * before)
         shrink, along = math.sqrt(before / after), sign * z / before
@@ -150,7 +150,7 @@ def shift(lik, k, i, sign):
         lik.mean[k, a] += sign * gap / (r + sign)
         v[a] = w * gap
     lik.size[k] += sign
-    rank_one(lik, k, v, sign)
+    rank_one_update(lik, k, v, sign)
 
 
 @add.register(GeneralNIW)
@@ -178,7 +178,7 @@ def _copy(lik, to, source):
 
 
 @kernel(inline=True, reassociate=True)
-def dot(matrix, k, a, stop, y):
+def row_dot(matrix, k, a, stop, y):
     """matrix[k, a, :stop] . y[:stop]"""
     total = 0.0
     for b in range(stop):
@@ -199,7 +199,7 @@ def factorise(lik, k):
         for b in range(a):
             row[b] = 0.0
         for b in range(a):
-            factor = dot(inv_chol, k, b, b + 1, scatter[k, a])
+            factor = row_dot(inv_chol, k, b, b + 1, scatter[k, a])
             square -= factor * factor
             for c in range(b + 1):
                 row[c] -= factor * inv_chol[k, b, c]
@@ -247,7 +247,7 @@ def _whiten(lik, k, v):
     out = lik.work[0]
     for a in range(len(v)):
         out[a] = 0.0
-        z = dot(lik.inv_chol, k, a, a + 1, v)
+        z = row_dot(lik.inv_chol, k, a, a + 1, v)
         for b in range(a + 1):
             out[b] += z * lik.inv_chol[k, a, b]
     for a in range(len(v)):
@@ -267,7 +267,7 @@ def four_squares(inv_chol, k, a, gap):
 
 
 @kernel
-def squared(X, i, mean, inv_chol, k, gap, start, stop):
+def partial_square(X, i, mean, inv_chol, k, gap, start, stop):
     """Part of |L^-1 (x_i - mean)|^2: rows start .. stop-1, given the gaps to the mean before."""
     for a in range(start, stop):
         gap[a] = X[i, a] - mean[k, a]
@@ -275,7 +275,7 @@ def squared(X, i, mean, inv_chol, k, gap, start, stop):
     for a in range(start, last, 4):
         total += four_squares(inv_chol, k, a, gap)
     for a in range(last, stop):
-        z = dot(inv_chol, k, a, a + 1, gap)
+        z = row_dot(inv_chol, k, a, a + 1, gap)
         total += z * z
     return total
 
@@ -283,7 +283,7 @@ def squared(X, i, mean, inv_chol, k, gap, start, stop):
 @kernel(inline=True)
 def quadratic(lik, k, i):
     """(x_i - mean)' S^-1 (x_i - mean)"""
-    return squared(lik.X, i, lik.mean, lik.inv_chol, k, lik.work[1], 0, lik.X.shape[1])
+    return partial_square(lik.X, i, lik.mean, lik.inv_chol, k, lik.work[1], 0, lik.X.shape[1])
 
 
 @log_predictive.register(GeneralNIW)
@@ -312,12 +312,12 @@ def _log_marginal(lik, k):
 
 
 @generic
-def screened(lik, k, i, log_prior, beta):
+def log_weight_bound(lik, k, i, log_prior, beta):
     """An upper bound of the log weight of slot k that costs little; inf where there is none."""
 
 
-@screened.register(GeneralNIW)
-def _screened(lik, k, i, log_prior, beta):
+@log_weight_bound.register(GeneralNIW)
+def _log_weight_bound(lik, k, i, log_prior, beta):
     # Three columns tell most slots apart; and log1p(t) >= 2t / (2 + t) saves the logarithm.
     m, mean, inv_chol = lik.size[k], lik.mean, lik.inv_chol
     r = lik.prior[0] + m
@@ -330,25 +330,25 @@ def _screened(lik, k, i, log_prior, beta):
     return log_prior + beta * (const - (lik.prior[1] + m + 1.0) * t / (2.0 + t))
 
 
-def unscreened(lik, k, i, log_prior, beta):
+def no_bound(lik, k, i, log_prior, beta):
     """No bound but that of an absent slot."""
     return math.inf if log_prior > -math.inf else -math.inf
 
 
 @generic
-def at_least(lik, k, i, log_prior, beta, floor):
+def log_weight_above(lik, k, i, log_prior, beta, floor):
     """The log weight of slot k, or -inf as soon as it is seen to lie below `floor`."""
 
 
-@at_least.register(GeneralNIW)
-def _at_least(lik, k, i, log_prior, beta, floor):
+@log_weight_above.register(GeneralNIW)
+def _log_weight_above(lik, k, i, log_prior, beta, floor):
     m, d, start = lik.size[k], lik.X.shape[1], 0
     r = lik.prior[0] + m
     scale, half_df = r / (r + 1.0), 0.5 * (lik.prior[1] + m + 1.0)
     const = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
     total, weight, stop = 0.0, 0.0, min(4, d)
     while True:
-        total += squared(lik.X, i, lik.mean, lik.inv_chol, k, lik.work[1], start, stop)
+        total += partial_square(lik.X, i, lik.mean, lik.inv_chol, k, lik.work[1], start, stop)
         weight = log_prior + beta * (const - half_df * math.log(1.0 + scale * total))
         if weight < floor:
             return -math.inf
@@ -374,8 +374,8 @@ def _log_weights(lik, i, own, beta, slack, partition):
     elif fresh > -math.inf:
         count, floor = listed(partition, count, empty, fresh), fresh - slack
     for k in range(empty):
-        if k != first and screened(lik, k, i, log_prior[k], beta) > floor:
-            weight = at_least(lik, k, i, log_prior[k], beta, floor)
+        if k != first and log_weight_bound(lik, k, i, log_prior[k], beta) > floor:
+            weight = log_weight_above(lik, k, i, log_prior[k], beta, floor)
             if weight > floor:
                 count = listed(partition, count, k, weight)
     if first != empty and fresh > floor:
@@ -384,7 +384,7 @@ def _log_weights(lik, i, own, beta, slack, partition):
 
 
 @kernel
-def fill_empty(lik, k):
+def fill_log_empty(lik, k):
     """Fill log_empty: the predictive of slot k after it was cleared."""
     clear(lik, k)
     for i in range(len(lik.X)):

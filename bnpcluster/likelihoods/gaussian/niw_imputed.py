@@ -24,16 +24,16 @@ from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import kernel
 from bnpcluster.likelihoods.gaussian.niw_general import (
     GeneralNIW,
-    at_least,
     bind_general,
-    fill_empty,
-    screened,
-    unscreened,
-    with_rows,
+    fill_log_empty,
+    general_rows,
+    log_weight_above,
+    log_weight_bound,
+    no_bound,
 )
 
 
-class HoledNIW(NamedTuple):
+class ImputedNIW(NamedTuple):
     """The fields of `GeneralNIW`, missing entries filled in, and where they are."""
 
     X: np.ndarray
@@ -53,7 +53,7 @@ class HoledNIW(NamedTuple):
     log_det: np.ndarray
     work: np.ndarray
     missing: np.ndarray  # which entries were NaN
-    holed: np.ndarray  # the rows with missing entries
+    incomplete: np.ndarray  # the rows with missing entries
     order: np.ndarray  # of each of them: its columns, the observed ones first
     n_observed: np.ndarray  # and how many these are
     factor: np.ndarray  # scratch: C
@@ -67,7 +67,7 @@ class HoledNIW(NamedTuple):
 
 
 class ObservedRows(NamedTuple):
-    """Rows with missing entries (NaN) beside the slots of `HoledNIW`, for comparison alone."""
+    """Rows with missing entries (NaN) beside the slots of `ImputedNIW`, for comparison alone."""
 
     X: np.ndarray
     centre: np.ndarray
@@ -77,7 +77,7 @@ class ObservedRows(NamedTuple):
     size: np.ndarray
     mean: np.ndarray
     scatter: np.ndarray
-    holed: np.ndarray
+    incomplete: np.ndarray
     order: np.ndarray
     n_observed: np.ndarray
     factor: np.ndarray
@@ -87,10 +87,10 @@ class ObservedRows(NamedTuple):
 for _operation in (
     *(ops.clear, ops.add, ops.remove, ops.copy, ops.pool, ops.n_coordinates, ops.coordinate),
     *(ops.whiten, ops.log_predictive, ops.log_predictive_without, ops.log_marginal),
-    *(ops.log_weights, at_least),
+    *(ops.log_weights, log_weight_above),
 ):
-    _operation.register(HoledNIW)(_operation.implementations[GeneralNIW])
-screened.register(HoledNIW)(unscreened)  # there may be two columns
+    _operation.register(ImputedNIW)(_operation.implementations[GeneralNIW])
+log_weight_bound.register(ImputedNIW)(no_bound)  # there may be two columns
 
 _add, _remove, _predictive = (
     kernel(operation.implementations[GeneralNIW])
@@ -100,29 +100,29 @@ _add, _remove, _predictive = (
 
 def observed_first(Z):
     """The columns of every row, observed ones first, and how many these are."""
-    holes = np.isnan(Z)
-    return np.argsort(holes, axis=1, kind="stable"), (~holes).sum(axis=1)
+    missing = np.isnan(Z)
+    return np.argsort(missing, axis=1, kind="stable"), (~missing).sum(axis=1)
 
 
-def bind_holed(Z, unit, mean, kappa, nu, scale, tables, capacity):
+def bind_imputed(Z, unit, mean, kappa, nu, scale, tables, capacity):
     """Rows in internal units and `capacity` slots; missing entries start at the prior mean."""
-    holes = np.isnan(Z)
-    holed = np.flatnonzero(holes.any(axis=1))
-    filled = np.where(holes, mean, Z)
+    missing = np.isnan(Z)
+    incomplete = np.flatnonzero(missing.any(axis=1))
+    filled = np.where(missing, mean, Z)
     d = Z.shape[1]
-    return HoledNIW(
+    return ImputedNIW(
         *bind_general(filled, unit, mean, kappa, nu, scale, tables, capacity),
-        holes,
-        holed,
-        *observed_first(Z[holed]),
+        missing,
+        incomplete,
+        *observed_first(Z[incomplete]),
         np.zeros((d, d)),
     )
 
 
-def rows_of_holed(bound, Z):
+def imputed_rows(bound, Z):
     """The same slots with other rows in internal units, which may have NaN."""
     if not np.isnan(Z).any():
-        return with_rows(GeneralNIW(*bound[: len(GeneralNIW._fields)]), Z)
+        return general_rows(GeneralNIW(*bound[: len(GeneralNIW._fields)]), Z)
     log_unit = np.where(np.isnan(Z), 0.0, np.log(bound.unit)).sum(axis=1)
     shared = (bound.prior, bound.size, bound.mean, bound.scatter, np.arange(len(Z)))
     scratch = (np.zeros_like(bound.factor), np.zeros_like(bound.work))
@@ -131,28 +131,28 @@ def rows_of_holed(bound, Z):
     )
 
 
-@ops.latent.register(HoledNIW)
+@ops.latent.register(ImputedNIW)
 def _latent(lik):
     return lik.X[lik.missing]
 
 
-@ops.set_latent.register(HoledNIW)
+@ops.set_latent.register(ImputedNIW)
 def _set_latent(lik, values):
     lik.X[lik.missing] = values
-    fill_empty(lik, 0)
+    fill_log_empty(lik, 0)
 
 
-@ops.move_latent.register(HoledNIW)
+@ops.move_latent.register(ImputedNIW)
 def _move_latent(lik, labels, rng):
     d = lik.X.shape[1]
-    own = labels[lik.holed]
+    own = labels[lik.incomplete]
     others = np.bincount(labels[labels >= 0])[own] - 1
     df = lik.prior[1] + others - d + 1 + lik.n_observed
     redraw(lik, labels, labels.max() + 1, rng.standard_normal(lik.order.shape), rng.chisquare(df))
 
 
 @kernel
-def factorise(lik, k, h):
+def condition_on_observed(lik, k, h):
     """C of slot k for the h-th row with holes, and y for its observed entries, in work[0]."""
     order, C, y, d = lik.order[h], lik.factor, lik.work[0], lik.mean.shape[1]
     for a in range(d):
@@ -168,7 +168,7 @@ def factorise(lik, k, h):
             for c in range(b):
                 C[a, b] -= C[a, c] * C[b, c]
             C[a, b] /= C[b, b]
-    i, total = lik.holed[h], 0.0
+    i, total = lik.incomplete[h], 0.0
     for a in range(lik.n_observed[h]):
         y[a] = lik.X[i, order[a]] - lik.mean[k, order[a]]
         for b in range(a):
@@ -182,14 +182,14 @@ def factorise(lik, k, h):
 def redraw(lik, labels, empty, normals, chi_squares):
     """Draw the missing entries of every row in turn, given all else."""
     d = lik.mean.shape[1]
-    for h in range(len(lik.holed)):
-        i = lik.holed[h]
+    for h in range(len(lik.incomplete)):
+        i = lik.incomplete[h]
         k, p, order, C, y = labels[i], lik.n_observed[h], lik.order[h], lik.factor, lik.work[0]
         if k < 0:
             continue
         _remove(lik, k, i)
         r = lik.prior[0] + lik.size[k]
-        scale = math.sqrt(((r + 1.0) / r + factorise(lik, k, h)) / chi_squares[h])
+        scale = math.sqrt(((r + 1.0) / r + condition_on_observed(lik, k, h)) / chi_squares[h])
         for a in range(p, d):
             y[a] = scale * normals[h, a]
         for a in range(p, d):
@@ -205,7 +205,7 @@ def redraw(lik, labels, empty, normals, chi_squares):
 def _log_predictive(lik, k, i):
     m, p, d = lik.size[k], lik.n_observed[i], lik.mean.shape[1]
     r, df = lik.prior[0] + m, lik.prior[1] + m - d + 1.0
-    t = factorise(lik, k, i) * r / (r + 1.0)
+    t = condition_on_observed(lik, k, i) * r / (r + 1.0)
     value = math.lgamma(0.5 * (df + p)) - math.lgamma(0.5 * df) - lik.log_unit[i]
     value += 0.5 * p * math.log(r / ((r + 1.0) * math.pi)) - 0.5 * (df + p) * math.log(1.0 + t)
     for a in range(p):
@@ -219,13 +219,13 @@ def _log_predictive_without(lik, k, i):
 
 
 @kernel
-def fill_centres(lik, k, weights, out):
+def add_conditional_means(lik, k, weights, out):
     """Add weights[i] times the centre of the missing entries of row i in slot k to out."""
     d = lik.mean.shape[1]
     for i in range(len(lik.X)):
         if weights[i] == 0.0:
             continue
-        factorise(lik, k, i)
+        condition_on_observed(lik, k, i)
         for a in range(lik.n_observed[i], d):
             x = lik.mean[k, lik.order[i, a]]
             for b in range(lik.n_observed[i]):

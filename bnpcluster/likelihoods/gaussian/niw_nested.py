@@ -28,12 +28,12 @@ from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import padded
 from bnpcluster.likelihoods.gaussian.niw_general import (
     GeneralNIW,
-    at_least,
-    fill_empty,
+    fill_log_empty,
     inverse_factor,
-    screened,
-    squared,
-    unscreened,
+    log_weight_above,
+    log_weight_bound,
+    no_bound,
+    partial_square,
 )
 
 LEVELS = "size mean scatter inv_chol log_det log_pivots".split()  # by level and slot
@@ -79,15 +79,15 @@ class Nesting(NamedTuple):
     ends: np.ndarray
 
 
-def nesting(Z):
+def find_nesting(Z):
     """The levels of nested patterns, as few as there can be; None if they are not nested."""
-    holes = np.isnan(Z)
-    order = np.argsort(holes.sum(axis=0), kind="stable")
-    found = Nesting(order, np.unique([0, *(~holes).sum(axis=1), Z.shape[1]]))
-    return None if levels(Z, found) is None else found
+    missing = np.isnan(Z)
+    order = np.argsort(missing.sum(axis=0), kind="stable")
+    found = Nesting(order, np.unique([0, *(~missing).sum(axis=1), Z.shape[1]]))
+    return None if levels_of_rows(Z, found) is None else found
 
 
-def levels(Z, nested):
+def levels_of_rows(Z, nested):
     """By row, how many levels it is observed in; None if some row ends elsewhere."""
     seen = ~np.isnan(Z[:, nested.order])
     n_seen = seen.sum(axis=1)
@@ -119,15 +119,15 @@ def bind_nested(Z, unit, mean, kappa, nu, scale, tables, nested, capacity):
         log_pivots=np.zeros(shape),
         order=order,
         ends=nested.ends,
-        n_levels=levels(Z, nested),
+        n_levels=levels_of_rows(Z, nested),
     )
-    fill_empty(bound, 0)
+    fill_log_empty(bound, 0)
     return bound
 
 
-def rows_of_nested(bound, Z):
+def nested_rows(bound, Z):
     """The same slots with other rows, which may lack what rows of the fit lack."""
-    n_levels = levels(Z, Nesting(bound.order, bound.ends))
+    n_levels = levels_of_rows(Z, Nesting(bound.order, bound.ends))
     if n_levels is None:
         raise ValueError(
             "New rows lack other entries than the rows of the fit do, from which these could be "
@@ -135,12 +135,13 @@ def rows_of_nested(bound, Z):
         )
     rows = np.ascontiguousarray(Z[:, bound.order])
     other = bound._replace(X=rows, n_levels=n_levels, log_empty=np.zeros(len(Z)))
-    fill_empty(other._replace(**{name: getattr(bound, name)[:, :1].copy() for name in LEVELS}), 0)
+    spare = other._replace(**{name: getattr(bound, name)[:, :1].copy() for name in LEVELS})
+    fill_log_empty(spare, 0)
     return other
 
 
 ops.log_weights.register(NestedNIW)(ops.log_weights.implementations[GeneralNIW])
-screened.register(NestedNIW)(unscreened)
+log_weight_bound.register(NestedNIW)(no_bound)
 
 _clear_level, _add_level, _remove_level, _copy_level, _pool_level = (
     kernel(operation.implementations[GeneralNIW])
@@ -149,7 +150,7 @@ _clear_level, _add_level, _remove_level, _copy_level, _pool_level = (
 
 
 @kernel(inline=True)
-def at(lik, level):
+def one_level(lik, level):
     """One level of all slots."""
     return GeneralNIW(
         lik.X,
@@ -184,7 +185,7 @@ def refresh(lik, level, k):
 def clear_levels(lik, k):
     """Make all levels of slot k empty."""
     for level in range(len(lik.size)):
-        _clear_level(at(lik, level), k)
+        _clear_level(one_level(lik, level), k)
         refresh(lik, level, k)
 
 
@@ -193,9 +194,9 @@ def shift_levels(lik, k, i, sign):
     """Add (sign 1) or remove (sign -1) row i, in the levels it is observed in."""
     for level in range(lik.n_levels[i]):
         if sign > 0:
-            _add_level(at(lik, level), k, i)
+            _add_level(one_level(lik, level), k, i)
         else:
-            _remove_level(at(lik, level), k, i)
+            _remove_level(one_level(lik, level), k, i)
         refresh(lik, level, k)
 
 
@@ -203,7 +204,7 @@ def shift_levels(lik, k, i, sign):
 def copy_levels(lik, to, source):
     """Make all levels of slot `to` hold what those of slot `source` hold."""
     for level in range(len(lik.size)):
-        _copy_level(at(lik, level), to, source)
+        _copy_level(one_level(lik, level), to, source)
         lik.log_pivots[level, to] = lik.log_pivots[level, source]
 
 
@@ -211,11 +212,11 @@ def copy_levels(lik, to, source):
 def pool_levels(lik, to, one, two, labels):
     """Make all levels of slot `to` hold the rows of slots `one` and `two`."""
     for level in range(len(lik.size)):
-        _pool_level(at(lik, level), to, one, two, labels)
+        _pool_level(one_level(lik, level), to, one, two, labels)
         refresh(lik, level, to)
 
 
-# Kernels of their own, since `at` makes what no kernel can hand to Python.
+# Kernels of their own, since `one_level` makes what no kernel can hand to Python.
 @ops.clear.register(NestedNIW)
 def _clear(lik, k):
     clear_levels(lik, k)
@@ -247,12 +248,12 @@ def quadratics(lik, level, k, i):
     mean, inv_chol, gap, before = lik.mean[level], lik.inv_chol[level], lik.work[1], 0.0
     start, stop = lik.ends[level], lik.ends[level + 1]
     if start > 0:
-        before = squared(lik.X, i, mean, inv_chol, k, gap, 0, start)
-    return before, before + squared(lik.X, i, mean, inv_chol, k, gap, start, stop)
+        before = partial_square(lik.X, i, mean, inv_chol, k, gap, 0, start)
+    return before, before + partial_square(lik.X, i, mean, inv_chol, k, gap, start, stop)
 
 
-@at_least.register(NestedNIW)
-def _at_least(lik, k, i, log_prior, beta, floor):
+@log_weight_above.register(NestedNIW)
+def _log_weight_above(lik, k, i, log_prior, beta, floor):
     total = 0.0
     for level in range(lik.n_levels[i]):
         total += lik.norm_predictive[level, lik.size[level, k]] - lik.log_pivots[level, k]
@@ -273,7 +274,7 @@ def _at_least(lik, k, i, log_prior, beta, floor):
 
 @ops.log_predictive.register(NestedNIW)
 def _log_predictive(lik, k, i):
-    return at_least(lik, k, i, 0.0, 1.0, -math.inf)
+    return log_weight_above(lik, k, i, 0.0, 1.0, -math.inf)
 
 
 @ops.log_predictive_without.register(NestedNIW)

@@ -11,12 +11,12 @@ import numpy as np
 
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import kernel
-from bnpcluster.likelihoods.gaussian.niw_general import dot
+from bnpcluster.likelihoods.gaussian.niw_general import row_dot
 from bnpcluster.likelihoods.gaussian.niw_nested import NestedNIW
 
 
 @kernel
-def fill_regressions(lik, k, weights, out):
+def add_regression_means(lik, k, weights, out):
     """Add weights[i] times the means of the missing entries of row i in slot k to out.
 
     The mean of a level's columns is linear in the earlier ones, with coefficients that these say
@@ -33,7 +33,7 @@ def fill_regressions(lik, k, weights, out):
                 gap[a] = x - mean[k, a]
             for a in range(lik.ends[level], lik.ends[level + 1]):
                 # The gap that makes row a of L^-1 times all gaps vanish.
-                gap[a] = -dot(inv_chol, k, a, a, gap) / inv_chol[k, a, a]
+                gap[a] = -row_dot(inv_chol, k, a, a, gap) / inv_chol[k, a, a]
                 lik.work[1, a] = mean[k, a] + gap[a]
                 out[i, lik.order[a]] += weights[i] * lik.work[1, a]
 

@@ -27,7 +27,7 @@ class Units(NamedTuple):
     centre: np.ndarray
     scale: np.ndarray
 
-    def inside(self, X: np.ndarray) -> np.ndarray:
+    def to_internal(self, X: np.ndarray) -> np.ndarray:
         """The rows in internal units."""
         Z = np.clip((X - self.centre) / self.scale, -FARTHEST, FARTHEST)
         return np.ascontiguousarray(Z)
@@ -68,11 +68,11 @@ def cluster_share(Z: np.ndarray) -> float:
     in a single Gaussian cloud it overestimates it. The share is the geometric mean of the two.
     """
     Z = Z[:: -(-len(Z) // ROWS)]
-    near, cloud = _near(Z), _near_in_one_cloud(*Z.shape)
-    holes = np.isnan(Z)
-    if holes.any():
+    near, cloud = _neighbour_distance(Z), _cloud_neighbour_distance(*Z.shape)
+    missing = np.isnan(Z)
+    if missing.any():
         # Rows with few columns in common have near neighbours by chance, as in a cloud with holes.
-        near *= cloud / _near(np.where(holes, np.nan, _cloud(*Z.shape)))
+        near *= cloud / _neighbour_distance(np.where(missing, np.nan, _cloud(*Z.shape)))
     low = near**2 / (2 * Z.shape[1])
     high = (near / cloud) ** 2
     return float(np.clip(np.sqrt(low * high), TIGHTEST, 1.0))
@@ -88,7 +88,7 @@ def rows_guessed(n: int, d: int) -> float:
     return min(GUESSED_SHARE * n, GUESSED_ENTRIES / d)
 
 
-def _near(Z: np.ndarray) -> float:
+def _neighbour_distance(Z: np.ndarray) -> float:
     """Median distance to the neighbour of rank sqrt(n)."""
     rank = min(len(Z) - 1, int(np.ceil(np.sqrt(len(Z)))))
     distance = nan_euclidean_distances(Z) if np.isnan(Z).any() else cdist(Z, Z)
@@ -99,8 +99,8 @@ def _near(Z: np.ndarray) -> float:
 
 
 @lru_cache(maxsize=64)
-def _near_in_one_cloud(n: int, dimension: int) -> float:
-    return _near(_cloud(n, dimension))
+def _cloud_neighbour_distance(n: int, dimension: int) -> float:
+    return _neighbour_distance(_cloud(n, dimension))
 
 
 def _cloud(n: int, dimension: int) -> np.ndarray:

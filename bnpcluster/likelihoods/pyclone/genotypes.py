@@ -60,7 +60,7 @@ GENOTYPES: dict[str, Callable[[int, int, int], list[State]]] = {
 DIPLOID = ("AB", "BB")  # whatever the copy numbers are said to be
 
 
-class Law(NamedTuple):
+class ReadModel(NamedTuple):
     """How reads come about: the settings of the likelihood."""
 
     n_grid: int
@@ -92,7 +92,7 @@ class Law(NamedTuple):
     def log_terms(self, reads: np.ndarray) -> np.ndarray:
         """Log probability of the variant reads, given the depth: rows by points of the grid."""
         out = np.empty((len(reads), self.n_grid))
-        for some in _of_equal_copies(reads):
+        for some in _groups_of_equal_copies(reads):
             out[some] = self._log_terms(reads[some])
         return out
 
@@ -110,7 +110,7 @@ class Law(NamedTuple):
         return choose[:, None] + logsumexp(log_f, axis=2) - np.log(chance.shape[2])
 
 
-def _of_equal_copies(reads: np.ndarray) -> Iterator[np.ndarray]:
+def _groups_of_equal_copies(reads: np.ndarray) -> Iterator[np.ndarray]:
     """Numbers of rows with equal copy numbers, a moderate number at a time."""
     _, group = np.unique(reads[:, 2:5], axis=0, return_inverse=True)
     order = np.argsort(group, kind="stable")

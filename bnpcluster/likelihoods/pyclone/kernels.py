@@ -115,7 +115,7 @@ def bind_reads(reads, n_grid, capacity):
 
 
 @kernel(inline=True)
-def dot(p, q, start, stop):
+def span_dot(p, q, start, stop):
     """The sum of p[j] q[j] for j = start .. stop-1."""
     a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
     for j in range(start, stop, LANES):
@@ -158,7 +158,7 @@ def log_sum(p, q, sign):
 
 
 @kernel
-def renew(lik, k, s):
+def refresh(lik, k, s):
     """Recompute the posterior of slot k in sample s from its sums."""
     sums, posterior, span = lik.sums[k, s], lik.posterior[k, s], lik.span[k, s]
     top, total, first, last = largest(sums, sums, 0.0), 0.0, len(sums), 0
@@ -186,7 +186,7 @@ def shift(lik, k, i, sign):
             sums, log_terms = lik.sums[k, s], lik.log_terms[r]
             for j in range(len(sums)):
                 sums[j] += sign * log_terms[j]
-            renew(lik, k, s)
+            refresh(lik, k, s)
 
 
 @clear.register(GridSlots)
@@ -234,7 +234,7 @@ def _pool(lik, to, one, two, labels):
     for s in range(lik.sums.shape[1]):
         for j in range(lik.sums.shape[2]):
             lik.sums[to, s, j] = lik.sums[one, s, j] + lik.sums[two, s, j]
-        renew(lik, to, s)
+        refresh(lik, to, s)
 
 
 @kernel(inline=True)
@@ -250,7 +250,7 @@ def log_predictive_above(lik, k, i, least):
         r = lik.kind[i, s]
         if r < 0:
             continue
-        value = dot(lik.posterior[k, s], lik.terms[r], lik.span[k, s, 0], lik.span[k, s, 1])
+        value = span_dot(lik.posterior[k, s], lik.terms[r], lik.span[k, s, 0], lik.span[k, s, 1])
         if value > SMALL:
             total += math.log(value)
         elif total + LOG_SMALL + 1.0 > least:
@@ -295,7 +295,7 @@ def _log_marginal_union(lik, one, two, spare, labels):
     for s in range(lik.sums.shape[1]):
         start = max(lik.span[one, s, 0], lik.span[two, s, 0])
         stop = min(lik.span[one, s, 1], lik.span[two, s, 1])
-        value = dot(lik.posterior[one, s], lik.posterior[two, s], start, stop)
+        value = span_dot(lik.posterior[one, s], lik.posterior[two, s], start, stop)
         if value > SMALL:
             total += math.log(value) + lik.log_total[one, s] + lik.log_total[two, s]
         else:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster.likelihoods.base import Likelihood, number
-from bnpcluster.likelihoods.pyclone.genotypes import COLUMNS, GENOTYPES, Law
+from bnpcluster.likelihoods.base import Likelihood, number_above
+from bnpcluster.likelihoods.pyclone.genotypes import COLUMNS, GENOTYPES, ReadModel
 from bnpcluster.likelihoods.pyclone.kernels import Reads, bind_reads, reads_of
-from bnpcluster.likelihoods.pyclone.tables import checked, is_tidy, warn_of_purity, wide
+from bnpcluster.likelihoods.pyclone.tables import as_reads, is_tidy, warn_of_purity, wide
 
 DENSITIES = ("binomial", "beta_binomial")
 LOWEST_RATE = 1e-9  # of errors; 1 - e soon loses its digits below it
@@ -90,7 +90,7 @@ class PyClone(Likelihood):
         given = cls(n_grid=30, density="beta_binomial", genotypes="total_copy_number", precision=9)
         return [(cls(), one), (given, three)]
 
-    def _law(self) -> Law:
+    def _read_model(self) -> ReadModel:
         """The settings, if they make sense."""
         if isinstance(self.n_grid, bool) or not isinstance(self.n_grid, (int, np.integer)):
             raise TypeError(f"n_grid must be an integer, got {self.n_grid!r}.")
@@ -103,12 +103,12 @@ class PyClone(Likelihood):
             if value not in known:
                 names = ", ".join(map(repr, known))
                 raise ValueError(f"{name} must be one of {names}; got {value!r}.")
-        error_rate = number("error_rate", self.error_rate, LOWEST_RATE)
+        error_rate = number_above("error_rate", self.error_rate, LOWEST_RATE)
         if error_rate >= 0.5:
             raise ValueError(f"error_rate must be below 0.5, got {error_rate!r}.")
-        precision = number("precision", self.precision)
+        precision = number_above("precision", self.precision)
         spread = precision if self.density == "beta_binomial" else None
-        return Law(int(self.n_grid), self.genotypes, error_rate, spread)
+        return ReadModel(int(self.n_grid), self.genotypes, error_rate, spread)
 
     def table(self, X: Any, known: Any = None) -> Any:
         """One row per mutation, if `X` is a tidy table with one per mutation and sample."""
@@ -139,32 +139,34 @@ class PyClone(Likelihood):
         return bound._replace(**self._reads(X)._asdict())
 
     def _reads(self, X: np.ndarray) -> Reads:
-        law, reads = self._law(), checked(X)
+        model, reads = self._read_model(), as_reads(X)
         seen = ~np.isnan(reads[..., 0])
         distinct, inverse = np.unique(reads[seen], axis=0, return_inverse=True)
         kind = np.full(seen.shape, -1)
         kind[seen] = inverse
-        return reads_of(distinct, kind, law.log_terms(distinct))
+        return reads_of(distinct, kind, model.log_terms(distinct))
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """Expected prevalence by each sample's own reads; the mean of the others if it has none."""
         bound = self._reads(X)
         weights = bound.terms[:, : self.n_grid] / bound.terms.sum(axis=1, keepdims=True)
         seen = bound.kind >= 0
-        prevalence = np.where(seen, np.append(weights @ self._law().grid, 0.0)[bound.kind], 0.0)
+        prevalence = np.where(
+            seen, np.append(weights @ self._read_model().grid, 0.0)[bound.kind], 0.0
+        )
         mean = prevalence.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
         return np.where(seen, prevalence, mean)
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
-        law, row = self._law(), np.full((bound.kind.shape[1], len(COLUMNS)), np.nan)
+        model, row = self._read_model(), np.full((bound.kind.shape[1], len(COLUMNS)), np.nan)
         for s, r in enumerate(bound.kind[rng.integers(bound.n_items)]):
             if r >= 0:
-                phi = rng.choice(law.grid, p=bound.posterior[k, s, : law.n_grid])
+                phi = rng.choice(model.grid, p=bound.posterior[k, s, : model.n_grid])
                 row[s] = bound.distinct[r]
-                chance = rng.choice(law.chances(row[s : s + 1], np.array([phi])).ravel())
-                if law.precision is not None:
-                    chance = rng.beta(law.precision * chance, law.precision * (1.0 - chance))
+                chance = rng.choice(model.chances(row[s : s + 1], np.array([phi])).ravel())
+                if model.precision is not None:
+                    chance = rng.beta(model.precision * chance, model.precision * (1.0 - chance))
                 depth = row[s, 0] + row[s, 1]
                 row[s, 1] = rng.binomial(int(depth), chance)
                 row[s, 0] = depth - row[s, 1]

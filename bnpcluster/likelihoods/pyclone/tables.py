@@ -15,7 +15,7 @@ KEYS = ("mutation_id", "sample_id")
 PURITY = "tumour_content"
 
 
-class Places(NamedTuple):
+class RowIndex(NamedTuple):
     """Where the rows of a tidy table stand in an array of mutations by samples."""
 
     mutations: np.ndarray  # their names, in the order of first appearance
@@ -29,11 +29,13 @@ def is_tidy(X: Any) -> bool:
     return any(name in getattr(X, "columns", ()) for name in (*KEYS, *COLUMNS))
 
 
-def places(table: Any) -> Places:
+def index_rows(table: Any) -> RowIndex:
     """Find the mutations and samples of a tidy table."""
     missing = [name for name in KEYS if name not in table.columns]
     if missing:
-        raise ValueError(f"The table lacks the column {missing[0]!r}.{_near(missing[0], table)}")
+        raise ValueError(
+            f"The table lacks the column {missing[0]!r}.{_spelling_hint(missing[0], table)}"
+        )
     for name in KEYS:
         empty = [i for i, key in enumerate(table[name]) if key is None or key != key or key == ""]
         if empty:
@@ -51,7 +53,7 @@ def places(table: Any) -> Places:
             f"The table has several rows for mutation {str(mutations[order[m]])!r} in sample "
             f"{str(samples[s])!r}: each mutation needs an identifier of its own."
         )
-    return Places(mutations[order], samples, mutation, sample)
+    return RowIndex(mutations[order], samples, mutation, sample)
 
 
 def wide(table: Any, error_rate: float, known: Sequence[str] | None = None) -> Any:
@@ -60,7 +62,7 @@ def wide(table: Any, error_rate: float, known: Sequence[str] | None = None) -> A
     NaN stands for a sample that lacks the mutation, or knows nothing of its reads. Columns are
     those of the samples of the table, or of the `known` samples of a fit.
     """
-    at = places(table)
+    at = index_rows(table)
     if "error_rate" in table.columns and (np.asarray(table["error_rate"]) != error_rate).any():
         raise ValueError(
             "The table has a column error_rate, but PyClone takes one rate for all reads: drop the "
@@ -70,7 +72,7 @@ def wide(table: Any, error_rate: float, known: Sequence[str] | None = None) -> A
     for c, name in enumerate(COLUMNS):
         out[at.sample, c, at.mutation] = _column(table, name)
     out.transpose(0, 2, 1)[np.isnan(out[:, :2]).all(axis=1)] = np.nan
-    check(out.transpose(2, 0, 1), at.mutations.tolist(), at.samples.tolist())
+    check_reads(out.transpose(2, 0, 1), at.mutations.tolist(), at.samples.tolist())
     names = [f"{sample} {name}" for sample in at.samples for name in COLUMNS]
     rows = dict(zip(names, out.reshape(len(names), -1), strict=True))
     if known is not None:
@@ -90,7 +92,7 @@ def _column(table: Any, name: str) -> np.ndarray:
         return values
     if name == PURITY:
         return np.ones(len(table))  # as PyClone-VI has it; see `warn_of_purity`
-    raise ValueError(f"The table lacks the column {name!r}.{_near(name, table)}")
+    raise ValueError(f"The table lacks the column {name!r}.{_spelling_hint(name, table)}")
 
 
 def warn_of_purity(table: Any) -> None:
@@ -98,18 +100,18 @@ def warn_of_purity(table: Any) -> None:
     if PURITY not in table.columns:
         warnings.warn(
             f"The table has no column {PURITY!r}: all samples are taken to be pure tumour, 1.0."
-            f"{_near(PURITY, table)}",
+            f"{_spelling_hint(PURITY, table)}",
             stacklevel=5,
         )
 
 
-def _near(name: str, table: Any) -> str:
+def _spelling_hint(name: str, table: Any) -> str:
     """A hint at a column that may be the one."""
     found = difflib.get_close_matches(name, [str(other) for other in table.columns], n=1)
     return f" Is it {found[0]!r}?" if found else ""
 
 
-def checked(X: np.ndarray) -> np.ndarray:
+def as_reads(X: np.ndarray) -> np.ndarray:
     """Rows as an array (mutation, sample, column), all NaN where a sample lacks the mutation."""
     if X.shape[1] % len(COLUMNS):
         raise ValueError(
@@ -117,24 +119,24 @@ def checked(X: np.ndarray) -> np.ndarray:
             f"six of these for each sample side by side; got {X.shape[1]} columns."
         )
     reads = X.reshape(len(X), -1, len(COLUMNS))
-    check(reads, range(len(X)), range(reads.shape[1]))
+    check_reads(reads, range(len(X)), range(reads.shape[1]))
     return reads
 
 
-def check(reads: np.ndarray, mutations: Sequence, samples: Sequence) -> None:
+def check_reads(reads: np.ndarray, mutations: Sequence, samples: Sequence) -> None:
     """Raise one sentence, with the names of mutation and sample, if there are no such reads."""
     normal, major, minor, content = np.moveaxis(reads[..., 2:], 2, 0)
-    holes = np.isnan(reads)
+    missing = np.isnan(reads)
     whole = (reads[..., :5] >= 0) & (reads[..., :5] == np.floor(reads[..., :5]))
     for needs, good in (
-        ("either all six values of a sample or none", holes.all(axis=2) | ~holes.any(axis=2)),
+        ("either all six values of a sample or none", missing.all(axis=2) | ~missing.any(axis=2)),
         ("counts and copy numbers 0, 1, 2, ...", whole.all(axis=2)),
         ("normal_cn of at least 1", normal >= 1),
         ("major_cn of at least 1 (leave out what was deleted)", major >= 1),
         ("minor_cn of at most major_cn", minor <= major),
         ("tumour_content above 0 and at most 1", (content > 0) & (content <= 1)),
     ):
-        bad = ~good & ~holes.all(axis=2)
+        bad = ~good & ~missing.all(axis=2)
         if bad.any():
             i, s = np.argwhere(bad)[0]
             found = ", ".join(

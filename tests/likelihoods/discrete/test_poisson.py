@@ -117,12 +117,12 @@ def test_samples_follow_the_predictive():
     a, b, X = np.array([2.0, 3.0, 7.0]), 1.5, random_rows(9)
     bound, _ = filled(Poisson(shape=a, rate=b), X[:-1], X[-1])
     for k, rows in ((0, X[:-1]), (1, X[:0])):
-        law = nbinom(a + rows.sum(axis=0), (b + len(rows)) / (b + len(rows) + 1))
+        distribution = nbinom(a + rows.sum(axis=0), (b + len(rows)) / (b + len(rows) + 1))
         draws = np.array([Poisson().sample(bound, k, rng) for _ in range(4000)])
         assert draws.dtype == float
-        z = (draws.mean(axis=0) - law.mean()) / (law.std() / np.sqrt(4000))
+        z = (draws.mean(axis=0) - distribution.mean()) / (distribution.std() / np.sqrt(4000))
         assert np.abs(z).max() < 4
-        np.testing.assert_allclose(draws.std(axis=0), law.std(), rtol=0.1)
+        np.testing.assert_allclose(draws.std(axis=0), distribution.std(), rtol=0.1)
 
 
 @pytest.mark.parametrize("value", [-1.0, 0.5, 1e15])

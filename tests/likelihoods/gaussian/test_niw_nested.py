@@ -13,8 +13,8 @@ from bnpcluster._core.state import State
 from bnpcluster._predict.imputation import impute
 from bnpcluster._predict.predictive import Fitted, imputed, predict, urn_weights
 from bnpcluster.likelihoods import Columns, NormalInverseWishart
-from bnpcluster.likelihoods.gaussian.niw_imputed import HoledNIW
-from bnpcluster.likelihoods.gaussian.niw_nested import NestedNIW, nesting
+from bnpcluster.likelihoods.gaussian.niw_imputed import ImputedNIW
+from bnpcluster.likelihoods.gaussian.niw_nested import NestedNIW, find_nesting
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge, UrnSMC
@@ -225,7 +225,7 @@ def test_rows_that_lack_other_entries_are_judged_with_drawn_ones(new):
     row = new[None]
     assert not prior.law().serves(bound, row)
     other = imputed(fitted, X)
-    assert isinstance(other.bound, HoledNIW)
+    assert isinstance(other.bound, ImputedNIW)
     drawn = other.latent * bound.unit[[0, 2]] + bound.centre[[0, 2]]
     mean = expected(X, prior, np.zeros(4, int))[0, [0, 2]]
     assert (abs(drawn.mean(axis=0) - mean) < 4 * drawn.std(axis=0) / np.sqrt(n_draws)).all()
@@ -240,18 +240,18 @@ def test_rows_that_lack_other_entries_are_judged_with_drawn_ones(new):
 
 def test_patterns_are_nested_or_not():
     X = stairs(d=3)
-    found = nesting(X)
+    found = find_nesting(X)
     assert (np.diff(np.isnan(X[:, found.order]).astype(int), axis=1) >= 0).all()
     assert found.ends.tolist() == [0, 1, 2, 3]
     two = np.array([[NAN, 1.0, 2.0], [0.0, 1.0, NAN], [0.0, 1.0, 2.0]])
-    assert nesting(two) is None
-    assert nesting(two[1:]).ends.tolist() == [0, 2, 3]
-    assert nesting(np.ones((2, 3))).ends.tolist() == [0, 3]
+    assert find_nesting(two) is None
+    assert find_nesting(two[1:]).ends.tolist() == [0, 2, 3]
+    assert find_nesting(np.ones((2, 3))).ends.tolist() == [0, 3]
 
 
 @pytest.mark.parametrize(
     ("missing", "d", "kind"),
-    [("auto", 8, NestedNIW), ("auto", 9, HoledNIW), ("integrate", 9, NestedNIW)],
+    [("auto", 8, NestedNIW), ("auto", 9, ImputedNIW), ("integrate", 9, NestedNIW)],
 )
 def test_many_levels_are_integrated_on_request(missing, d, kind):
     X = np.random.default_rng(0).normal(size=(2 * d, d))
@@ -259,7 +259,7 @@ def test_many_levels_are_integrated_on_request(missing, d, kind):
     law = NormalInverseWishart(missing=missing)
     assert isinstance(law.bind(X), kind)
     assert law.frozen(X).missing == ("integrate" if kind is NestedNIW else "impute")
-    assert isinstance(law.imputing().bind(X), HoledNIW)
+    assert isinstance(law.imputing().bind(X), ImputedNIW)
     assert law.frozen(np.nan_to_num(X)).missing == "integrate"
 
 

@@ -143,17 +143,17 @@ def test_matches_mixtures_over_genotypes(genotypes, precision):
     copies = [key[1:] for key in STATES if key[0] == genotypes]
     X = some_reads(7, copies)
     density = "binomial" if precision is None else "beta_binomial"
-    law = PyClone(
+    likelihood = PyClone(
         genotypes=genotypes, density=density, precision=precision or 1.0, error_rate=0.01, n_grid=21
     )
-    assert_matches(law, X[:-1], X[-1], marginal_of(law, precision))
+    assert_matches(likelihood, X[:-1], X[-1], marginal_of(likelihood, precision))
 
 
 def test_samples_multiply_and_a_missing_one_says_nothing():
     X = some_reads(7, [(2, 2, 1), (2, 1, 1)], n_samples=3)
     X[1, :6] = X[3, 6:] = X[6, 12:] = np.nan
-    law = PyClone(n_grid=13)
-    assert_matches(law, X[:-1], X[-1], marginal_of(law))
+    likelihood = PyClone(n_grid=13)
+    assert_matches(likelihood, X[:-1], X[-1], marginal_of(likelihood))
 
 
 def test_without_missing_rows_the_posterior_is_the_same_to_the_last_bit():
@@ -179,10 +179,10 @@ def test_deep_reads_lose_no_digits(depth):
     """Blocks that hardly overlap with an item, or not at all: where products of numbers vanish."""
     X = some_reads(7, [(2, 1, 1)], n_samples=2, depth=depth)
     X[-1, :2] = X[-1, [1, 0]]
-    law = PyClone(n_grid=51)
-    assert_matches(law, X[:-1], X[-1], marginal_of(law), tolerance=1e-10)
-    check_likelihood(law, X)
-    assert_matches(law, X[[0, 0, 0]], X[-1], marginal_of(law), tolerance=1e-10)
+    likelihood = PyClone(n_grid=51)
+    assert_matches(likelihood, X[:-1], X[-1], marginal_of(likelihood), tolerance=1e-10)
+    check_likelihood(likelihood, X)
+    assert_matches(likelihood, X[[0, 0, 0]], X[-1], marginal_of(likelihood), tolerance=1e-10)
 
 
 def test_certain_ends_of_the_grid():
@@ -200,16 +200,16 @@ def test_certain_ends_of_the_grid():
 @pytest.mark.parametrize("density", ["binomial", "beta_binomial"])
 def test_probabilities_sum_to_one_over_the_reads(density):
     """Over all numbers of variant reads in both samples at given depths."""
-    law = PyClone(n_grid=9, density=density, precision=5.0)
+    likelihood = PyClone(n_grid=9, density=density, precision=5.0)
     seen = some_reads(5, [(2, 2, 1), (2, 1, 1)], n_samples=2)
-    bound, _ = filled(law, seen[:-1], seen[-1])
+    bound, _ = filled(likelihood, seen[:-1], seen[-1])
     rows = np.array(
         [
             [6 - a, a, 2, 2, 1, 0.7, 9 - b, b, 2, 1, 1, 0.9]
             for a, b in itertools.product(range(7), range(10))
         ]
     )
-    new = law.rows(bound, rows)
+    new = likelihood.rows(bound, rows)
     for k in (0, 1):
         total = sum(math.exp(ops.log_predictive(new, k, i)) for i in range(len(rows)))
         assert total == pytest.approx(1.0, abs=1e-9)
@@ -275,10 +275,10 @@ def test_new_rows_share_the_slots():
 def test_samples_follow_the_predictive(density):
     rng = np.random.default_rng(0)
     X = np.tile([[14, 6, 2, 2, 1, 0.8, 18, 2, 2, 1, 1, 0.9]], (4, 1))
-    law = PyClone(density=density, precision=4.0)
-    bound, _ = filled(law, X[:-1], X[-1])
+    likelihood = PyClone(density=density, precision=4.0)
+    bound, _ = filled(likelihood, X[:-1], X[-1])
     for k in (0, 1):
-        draws = np.array([law.sample(bound, k, rng) for _ in range(3000)])
+        draws = np.array([likelihood.sample(bound, k, rng) for _ in range(3000)])
         assert draws.dtype == float
         np.testing.assert_array_equal(draws[:, 2:6], X[0, 2:6] + 0 * draws[:, 2:6])
         for first in (0, 6):
@@ -287,7 +287,7 @@ def test_samples_follow_the_predictive(density):
             rows[:, first + 1] = np.arange(21)
             rows[:, first] = 20 - rows[:, first + 1]
             rows[:, 6 - first : 12 - first] = np.nan
-            new = law.rows(bound, rows)
+            new = likelihood.rows(bound, rows)
             p = np.exp([ops.log_predictive(new, k, i) for i in range(21)])
             counts = np.bincount(draws[:, first + 1].astype(int), minlength=21)
             large = 3000 * p > 5
