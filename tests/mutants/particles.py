@@ -19,7 +19,7 @@ MOVE = "samplers/split_merge/pgsm.py"
 PARTICLES = [
     Mutant(
         STATE,
-        "place",
+        "place_item",
         "the targets forget the anchors",
         "swarm.log_weight[s] += share * swarm.log_gamma[s] + top",
         "swarm.log_weight[s] += top",
@@ -27,7 +27,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
-        "place",
+        "place_item",
         "the weight is that of the best choice alone",
         "        if n_choices > 1:\n            swarm.log_weight[s] += math.log(total)\n",
         "",
@@ -44,7 +44,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
-        "place",
+        "place_item",
         "particle 1 is free to choose",
         "choice = forced if s == swarm.numbers[FIRST] else -1",
         "choice = -1",
@@ -52,7 +52,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
-        "place",
+        "place_item",
         "the last target is 1 where the blocks hold nothing but the anchors",
         "if t >= n_anchors or t == n - 1:",
         "if t >= n_anchors:",
@@ -60,7 +60,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
-        "place",
+        "place_item",
         "the blocks of others are not counted in V",
         "v = log_v[max(n_blocks, c + 1) + n_others]",
         "v = log_v[max(n_blocks, c + 1)]",
@@ -76,7 +76,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
-        "resample",
+        "resample_groups",
         "weights live on after resampling",
         "        swarm.log_weight[s] = 0.0\n        if swarm.drawn",
         "        if swarm.drawn",
@@ -84,7 +84,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
-        "resample",
+        "resample_groups",
         "particle 1 is drawn anew, too",
         "for _ in range(len(swarm.free) - 1):\n        swarm.drawn",
         "for _ in range(len(swarm.free)):\n        swarm.drawn",
@@ -92,7 +92,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
-        "resample",
+        "resample_groups",
         "the group of particle 1 may die out",
         "if swarm.drawn[s] > 0 or s == swarm.numbers[FIRST]:",
         "if swarm.drawn[s] > 0:",
@@ -100,7 +100,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
-        "divide",
+        "divide_group",
         "a divided group shares its blocks",
         "                copy(lik, base + to * n_anchors + b, base + s * n_anchors + b)\n",
         "",
@@ -108,7 +108,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
-        "divide",
+        "divide_group",
         "a divided group forgets its sizes",
         "                sizes[base + to * n_anchors + b] = sizes[base + s * n_anchors + b]\n",
         "",
@@ -116,7 +116,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
-        "divide",
+        "divide_group",
         "a new group weighs nothing of its own",
         "            swarm.log_weight[to] = swarm.log_weight[s]\n",
         "",
@@ -124,7 +124,7 @@ PARTICLES = [
     ),
     Mutant(
         STATE,
-        "divide",
+        "divide_group",
         "what is left is not rescaled",
         "        total = max(total - swarm.chance[c], 1e-300)\n",
         "",
@@ -148,15 +148,15 @@ PARTICLES = [
     ),
     Mutant(
         MOVE,
-        "moves",
+        "particle_moves",
         "informed anchors are not corrected for",
-        "accepted = log_u < law_ratio(",
-        "accepted = log_u <= 0.0 * law_ratio(",
+        "accepted = log_u < ratio",
+        "accepted = log_u <= 0.0 * ratio",
         f"{CASE}[cluster-informed-anchors]",
     ),
     Mutant(
         MOVE,
-        "moves",
+        "particle_moves",
         "sizes of proposed blocks stay behind",
         "        for k in range(base, base + n_slots):\n            sizes[k] = 0\n",
         "",
@@ -164,7 +164,7 @@ PARTICLES = [
     ),
     Mutant(
         MOVE,
-        "moves",
+        "particle_moves",
         "labels of a rejected proposal stay",
         "                    labels[items[t]] = swarm.before[t]\n",
         "                    pass\n",
@@ -172,7 +172,7 @@ PARTICLES = [
     ),
     Mutant(
         MOVE,
-        "settle",
+        "apply_proposal",
         "blocks that are gone are not closed",
         "        close(problem, partition, old[b])\n",
         "",

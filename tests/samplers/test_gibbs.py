@@ -1,4 +1,4 @@
-"""Gibbs sampling, exactly: the law of one update, the lazy choice, what moves leave behind."""
+"""Gibbs sampling, exactly: the outcomes of one update, the lazy choice, what moves leave behind."""
 
 import math
 from collections import Counter
@@ -117,7 +117,7 @@ def canonical(labels):
     return tuple(seen.setdefault(k, len(seen)) for k in labels.tolist())
 
 
-def update_law(state, labels, j):
+def update_distribution(state, labels, j):
     """Where one update of items[j] leads from `labels`, and with what probability.
 
     What it makes of its uniform is a step function, whose steps are found by bisection.
@@ -130,15 +130,15 @@ def update_law(state, labels, j):
         assert sweep(state.problem, state.partition, np.array([u]), j, j + 1) == j + 1
         return canonical(state.labels[state.problem.items])
 
-    law, edges = Counter(), [1e-14, *np.arange(1, 8) / 8, 1.0 - 1e-14]
+    distribution, edges = Counter(), [1e-14, *np.arange(1, 8) / 8, 1.0 - 1e-14]
     intervals = list(pairwise(edges))
     while intervals:
         low, high = intervals.pop()
         if reached(low) == reached(high):
-            law[reached(low)] += high - low
+            distribution[reached(low)] += high - low
         elif high - low > 1e-12:
             intervals += pairwise([low, (low + high) / 2, high])
-    return law
+    return distribution
 
 
 @pytest.mark.parametrize("likelihood", LIKELIHOODS)
@@ -156,12 +156,12 @@ def test_one_update_follows_the_full_conditional(likelihood, prior, beta):
         mass[tuple(row.tolist())] = math.exp(state.log_joint())
     assert min(m for m in mass.values() if m > 0) > 1e-4 * sum(mass.values())
     for start, j in product((row for row in partitions if mass[tuple(row.tolist())] > 0), range(n)):
-        law = update_law(state, np.concatenate([absent, start]), j)
+        distribution = update_distribution(state, np.concatenate([absent, start]), j)
         rest = canonical(np.delete(start, j))
         within = {z: m for z, m in mass.items() if canonical(np.delete(z, j)) == rest}
         for z, m in within.items():
-            assert law.pop(z, 0.0) == pytest.approx(m / sum(within.values()), abs=1e-10)
-        assert not law
+            assert distribution.pop(z, 0.0) == pytest.approx(m / sum(within.values()), abs=1e-10)
+        assert not distribution
 
 
 @kernel

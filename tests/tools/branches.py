@@ -1,4 +1,4 @@
-"""The exact law of the outcome of a random function, by enumeration of its branches.
+"""The exact distribution of the outcome of a random function, by enumeration of its branches.
 
 A kernel decides by comparing uniform and exponential variables with numbers. Here the variables
 are objects that know only the interval they lie in. A comparison the interval does not settle is a
@@ -21,10 +21,10 @@ import numpy as np
 ROUNDING = 1e-15
 
 
-def law(
+def outcomes(
     run: Callable[[Any], Hashable], *, branches: int = 2_000_000, depth: int = 1_000
 ) -> dict[Hashable, float]:
-    """Exact law of what `run(rng)` returns, by outcome.
+    """Exact distribution of what `run(rng)` returns, by outcome.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def law(
 
     Examples
     --------
-    >>> law(lambda rng: rng.random() < 0.25)
+    >>> outcomes(lambda rng: rng.random() < 0.25)
     {True: 0.25, False: 0.75}
     """
-    outcomes: dict[Hashable, float] = {}
+    found: dict[Hashable, float] = {}
     pending: list[tuple[tuple[int, ...], float]] = [((), 1.0)]
     done = 0
     while pending:
@@ -52,18 +52,18 @@ def law(
         outcome = run(branch)
         branch.end()
         if branch.probability > 0.0:  # 0: the product of many small factors
-            outcomes[outcome] = outcomes.get(outcome, 0.0) + branch.probability
-    return outcomes
+            found[outcome] = found.get(outcome, 0.0) + branch.probability
+    return found
 
 
 def transition_matrix(
     states: Sequence[Hashable], step: Callable[[Any, Any], Hashable], **limits: int
 ) -> np.ndarray:
-    """Matrix of P(step(states[i], rng) = states[j]); `limits` are those of `law`."""
+    """Matrix of P(step(states[i], rng) = states[j]); `limits` are those of `outcomes`."""
     column = {state: j for j, state in enumerate(states)}
     matrix = np.zeros((len(states), len(states)))
     for i, state in enumerate(states):
-        for outcome, probability in law(lambda rng, s=state: step(s, rng), **limits).items():
+        for outcome, probability in outcomes(lambda rng, s=state: step(s, rng), **limits).items():
             if outcome not in column:
                 raise ValueError(f"{state} leads to {outcome}, which is not among the states.")
             matrix[i, column[outcome]] = probability
@@ -156,7 +156,7 @@ class Exponential(Variable):
     __slots__ = ()
 
     def share(self, low: float, high: float) -> float:
-        # Relative to self.low, as the law has no memory: nothing cancels, however far the tail.
+        # Relative to self.low, since exponentials have no memory: nothing cancels in the tail.
         part, whole = math.expm1(low - high), math.expm1(self.low - self.high)
         return math.exp(self.low - low) * part / whole
 

@@ -1,4 +1,4 @@
-"""The enumeration of branches against laws known in closed form."""
+"""The enumeration of branches against distributions known in closed form."""
 
 import math
 from collections import Counter
@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from tests.tools.branches import law, transition_matrix
+from tests.tools.branches import outcomes, transition_matrix
 
 
 def invert(weights, u):
@@ -56,16 +56,16 @@ def close(found, expected, tolerance=1e-14):
         [1e-200, 1.0],
     ],
 )
-def test_inversion_has_the_law_it_inverts(weights):
+def test_inversion_has_the_distribution_it_inverts(weights):
     total = sum(weights)
     expected = {c: weight / total for c, weight in enumerate(weights) if weight > 0.0}
-    close(law(lambda rng: invert(weights, rng.random())), expected, 1e-13)
+    close(outcomes(lambda rng: invert(weights, rng.random())), expected, 1e-13)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 49, np.int64(10)])
 def test_int_is_uniform_on_integers(n):
-    close(law(lambda rng: int(rng.random() * n)), {k: 1 / n for k in range(n)}, 1e-13)
-    close(law(lambda rng: int(n - n * rng.random())), {k: 1 / n for k in range(n)}, 1e-13)
+    close(outcomes(lambda rng: int(rng.random() * n)), {k: 1 / n for k in range(n)}, 1e-13)
+    close(outcomes(lambda rng: int(n - n * rng.random())), {k: 1 / n for k in range(n)}, 1e-13)
 
 
 def test_int_respects_what_is_known():
@@ -73,29 +73,29 @@ def test_int_respects_what_is_known():
         u = rng.random()
         return (int(5 * u), int(5 * u)) if u > 0.5 else int(0.0 * u)
 
-    close(law(run), {0: 0.5, (2, 2): 0.1, (3, 3): 0.2, (4, 4): 0.2}, 1e-13)
+    close(outcomes(run), {0: 0.5, (2, 2): 0.1, (3, 3): 0.2, (4, 4): 0.2}, 1e-13)
 
 
 def test_shuffle_gives_every_order_once():
     expected = dict.fromkeys(permutations("abcd"), 1 / 24)
-    close(law(lambda rng: shuffle("abcd", rng)), expected, 1e-13)
+    close(outcomes(lambda rng: shuffle("abcd", rng)), expected, 1e-13)
 
 
 @pytest.mark.parametrize("level", [1e-300, 1e-9, 0.3, 5.0, 36.0, 700.0])
 def test_exponential_thresholds(level):
     expected = {True: math.exp(-level), False: -math.expm1(-level)}
-    close(law(lambda rng: rng.standard_exponential() > level), expected)
-    close(law(lambda rng: level <= rng.standard_exponential()), expected)
-    close(law(lambda rng: -rng.standard_exponential() < -level), expected)
-    close(law(lambda rng: not -2 * rng.standard_exponential() >= -2 * level), expected)
+    close(outcomes(lambda rng: rng.standard_exponential() > level), expected)
+    close(outcomes(lambda rng: level <= rng.standard_exponential()), expected)
+    close(outcomes(lambda rng: -rng.standard_exponential() < -level), expected)
+    close(outcomes(lambda rng: not -2 * rng.standard_exponential() >= -2 * level), expected)
 
 
 def test_exponential_with_a_number_added():
     expected = {True: -math.expm1(-1.75), False: math.exp(-1.75)}
-    close(law(lambda rng: rng.standard_exponential() + 0.25 < 2.0), expected)
-    close(law(lambda rng: 0.25 + rng.standard_exponential() < 2.0), expected)
-    close(law(lambda rng: -2.0 < -0.25 - rng.standard_exponential()), expected)
-    assert law(lambda rng: rng.standard_exponential() + 2.0 < 1.0) == {False: 1.0}
+    close(outcomes(lambda rng: rng.standard_exponential() + 0.25 < 2.0), expected)
+    close(outcomes(lambda rng: 0.25 + rng.standard_exponential() < 2.0), expected)
+    close(outcomes(lambda rng: -2.0 < -0.25 - rng.standard_exponential()), expected)
+    assert outcomes(lambda rng: rng.standard_exponential() + 2.0 < 1.0) == {False: 1.0}
 
 
 @pytest.mark.parametrize("start", [0.0, 3.0, 690.0])
@@ -104,7 +104,7 @@ def test_exponential_forgets_its_past(start):
         e = rng.standard_exponential()
         return e > start and (e < start + 1.0, e < start + 2.0)
 
-    found = law(run)
+    found = outcomes(run)
     beyond = math.exp(-start)
     assert found[True, True] == pytest.approx(-math.expm1(-1.0) * beyond, rel=1e-12, abs=0.0)
     assert found[False, False] == pytest.approx(math.exp(-2.0) * beyond, rel=1e-12, abs=0.0)
@@ -112,31 +112,31 @@ def test_exponential_forgets_its_past(start):
 
 @pytest.mark.parametrize("number", [math.inf, -math.inf, 1e308, -1e308, 1000.0, math.nan])
 def test_infinite_and_large_numbers_settle_comparisons(number):
-    assert law(lambda rng: -rng.standard_exponential() < number) == {-1.0 < number: 1.0}
-    assert law(lambda rng: rng.standard_exponential() > number) == {1.0 > number: 1.0}
-    assert law(lambda rng: rng.random() + number <= 2.0) == {1.0 + number <= 2.0: 1.0}
-    assert law(lambda rng: number >= rng.random()) == {number >= 0.5: 1.0}
+    assert outcomes(lambda rng: -rng.standard_exponential() < number) == {-1.0 < number: 1.0}
+    assert outcomes(lambda rng: rng.standard_exponential() > number) == {1.0 > number: 1.0}
+    assert outcomes(lambda rng: rng.random() + number <= 2.0) == {1.0 + number <= 2.0: 1.0}
+    assert outcomes(lambda rng: number >= rng.random()) == {number >= 0.5: 1.0}
 
 
 @pytest.mark.parametrize("p", [0.0, 1.0])
 def test_certain_decisions_do_not_branch(p):
-    assert law(lambda rng: rng.random() < p, branches=1) == {p == 1.0: 1.0}
-    assert law(lambda rng: p <= rng.random(), branches=1) == {p == 0.0: 1.0}
-    assert law(lambda rng: rng.standard_exponential() > 1000.0, branches=1) == {False: 1.0}
+    assert outcomes(lambda rng: rng.random() < p, branches=1) == {p == 1.0: 1.0}
+    assert outcomes(lambda rng: p <= rng.random(), branches=1) == {p == 0.0: 1.0}
+    assert outcomes(lambda rng: rng.standard_exponential() > 1000.0, branches=1) == {False: 1.0}
 
 
 def test_a_variable_times_0_is_0():
-    assert law(lambda rng: 0.0 * rng.random() < 0.0) == {False: 1.0}
-    assert law(lambda rng: 0.0 >= 0.0 * rng.standard_exponential()) == {True: 1.0}
-    assert law(lambda rng: int(0.0 * rng.standard_exponential() + 2.0)) == {2: 1.0}
+    assert outcomes(lambda rng: 0.0 * rng.random() < 0.0) == {False: 1.0}
+    assert outcomes(lambda rng: 0.0 >= 0.0 * rng.standard_exponential()) == {True: 1.0}
+    assert outcomes(lambda rng: int(0.0 * rng.standard_exponential() + 2.0)) == {2: 1.0}
 
 
 def test_affine_maps_compose():
     quarter = {True: 0.25, False: 0.75}
-    close(law(lambda rng: 2.0 * (rng.random() + 1.0) < 2.5), quarter)
-    close(law(lambda rng: -(rng.random() + 1.0) > -1.25), quarter)
-    close(law(lambda rng: 3.0 - (rng.random() + 1.0) > 1.75), quarter)
-    close(law(lambda rng: (3.0 - rng.random()) * -2.0 > -4.5), quarter)
+    close(outcomes(lambda rng: 2.0 * (rng.random() + 1.0) < 2.5), quarter)
+    close(outcomes(lambda rng: -(rng.random() + 1.0) > -1.25), quarter)
+    close(outcomes(lambda rng: 3.0 - (rng.random() + 1.0) > 1.75), quarter)
+    close(outcomes(lambda rng: (3.0 - rng.random()) * -2.0 > -4.5), quarter)
 
 
 def test_what_rounding_leaves_over_is_no_branch():
@@ -148,12 +148,12 @@ def test_what_rounding_leaves_over_is_no_branch():
                 return c
         return "beyond"
 
-    close(law(run), dict.fromkeys(range(10), 0.1), 1e-14)
+    close(outcomes(run), dict.fromkeys(range(10), 0.1), 1e-14)
 
 
 def test_unlikely_answers_are_kept():
-    assert law(lambda rng: rng.random() < 1.0 - 1e-12)[False] == pytest.approx(1e-12, rel=1e-3)
-    assert law(lambda rng: 1e-300 > rng.random())[True] == 1e-300
+    assert outcomes(lambda rng: rng.random() < 1.0 - 1e-12)[False] == pytest.approx(1e-12, rel=1e-3)
+    assert outcomes(lambda rng: 1e-300 > rng.random())[True] == 1e-300
 
 
 def test_products_too_small_for_a_float_are_left_out():
@@ -161,7 +161,7 @@ def test_products_too_small_for_a_float_are_left_out():
         e = rng.standard_exponential()
         return e > 740.0 and tuple(rng.random() < 0.5 for _ in range(12))
 
-    found = law(run)
+    found = outcomes(run)
     assert found[False] == 1.0
     assert all(probability > 0.0 for probability in found.values())
 
@@ -177,26 +177,26 @@ def test_answers_about_one_variable_agree(order):
             assert above[k] == (levels[k] <= u) == (1.0 - levels[k] >= 1.0 - u) == (-u < -levels[k])
         return sum(above) if sorted(above, reverse=True) == above else "contradiction"
 
-    close(law(run), {0: 0.1, 1: 0.2, 2: 0.6, 3: 0.1}, 1e-13)
+    close(outcomes(run), {0: 0.1, 1: 0.2, 2: 0.6, 3: 0.1}, 1e-13)
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int32, int])
 def test_numbers_of_all_kinds_on_both_sides(kind):
-    close(law(lambda rng: kind(2) * rng.random() + kind(1) < kind(2)), {True: 0.5, False: 0.5})
-    close(law(lambda rng: kind(2) > kind(1) + rng.random() * kind(2)), {True: 0.5, False: 0.5})
-    close(law(lambda rng: kind(1) - 2 * rng.random() >= kind(0)), {True: 0.5, False: 0.5})
-    close(law(lambda rng: kind(0) <= 2 * rng.random() - kind(1)), {True: 0.5, False: 0.5})
+    close(outcomes(lambda rng: kind(2) * rng.random() + kind(1) < kind(2)), {True: 0.5, False: 0.5})
+    close(outcomes(lambda rng: kind(2) > kind(1) + rng.random() * kind(2)), {True: 0.5, False: 0.5})
+    close(outcomes(lambda rng: kind(1) - 2 * rng.random() >= kind(0)), {True: 0.5, False: 0.5})
+    close(outcomes(lambda rng: kind(0) <= 2 * rng.random() - kind(1)), {True: 0.5, False: 0.5})
 
 
 def test_total_probability_is_1():
-    assert sum(law(medley).values()) == pytest.approx(1.0, abs=1e-12)
-    assert sum(law(lambda rng: (medley(rng), medley(rng))).values()) == pytest.approx(
+    assert sum(outcomes(medley).values()) == pytest.approx(1.0, abs=1e-12)
+    assert sum(outcomes(lambda rng: (medley(rng), medley(rng))).values()) == pytest.approx(
         1.0, abs=1e-12
     )
 
 
-def test_law_agrees_with_draws():
-    exact, draws, rng = law(medley), 20_000, np.random.default_rng(0)
+def test_outcomes_agree_with_draws():
+    exact, draws, rng = outcomes(medley), 20_000, np.random.default_rng(0)
     counts = Counter(medley(rng) for _ in range(draws))
     assert counts.keys() <= exact.keys()
     for outcome, p in exact.items():
@@ -213,14 +213,14 @@ def reject(rng):
 
 def test_limits_end_a_rejection_loop():
     with pytest.raises(RuntimeError, match="more than 50 branches"):
-        law(reject, branches=50)
+        outcomes(reject, branches=50)
     with pytest.raises(RuntimeError, match="more than 20 decisions"):
-        law(reject, depth=20)
+        outcomes(reject, depth=20)
     with pytest.raises(RuntimeError, match="decisions"):
-        law(reject)
+        outcomes(reject)
     with pytest.raises(RuntimeError, match="more than 1 decisions"):
-        law(lambda rng: (rng.random() < 0.5, rng.random() < 0.5), depth=1)
-    assert len(law(lambda rng: int(rng.random() * 50), branches=50, depth=1)) == 50
+        outcomes(lambda rng: (rng.random() < 0.5, rng.random() < 0.5), depth=1)
+    assert len(outcomes(lambda rng: int(rng.random() * 50), branches=50, depth=1)) == 50
 
 
 @pytest.mark.parametrize(
@@ -250,12 +250,12 @@ def test_limits_end_a_rejection_loop():
 )
 def test_other_uses_are_refused(use):
     with pytest.raises(TypeError, match=r"random variable|ufuncs"):
-        law(use)
+        outcomes(use)
 
 
 def test_other_draws_are_refused():
     with pytest.raises(AttributeError, match=r"rng\.integers cannot"):
-        law(lambda rng: rng.integers(3))
+        outcomes(lambda rng: rng.integers(3))
 
 
 @pytest.mark.parametrize("later", [lambda rng: 0, lambda rng: int(1.5 + 0.1 * rng.random())])
@@ -267,7 +267,7 @@ def test_a_function_that_changes_is_noticed(later):
         return rng.random() < 0.5 if len(kept) == 1 else later(rng)
 
     with pytest.raises(RuntimeError, match="differently when it is run again"):
-        law(run)
+        outcomes(run)
 
 
 def test_a_choice_that_is_gone_is_noticed():
@@ -279,7 +279,7 @@ def test_a_choice_that_is_gone_is_noticed():
         return outcome
 
     with pytest.raises(RuntimeError, match="differently when it is run again"):
-        law(run)
+        outcomes(run)
 
 
 def test_transition_matrix_of_a_metropolis_step():

@@ -1,13 +1,13 @@
-"""Laws of the anchors, the items whose blocks a move splits or merges.
+"""Distributions of the anchors, the items whose blocks a move splits or merges.
 
-A law h(anchors | z) that depends on the partition z is exact if a move is accepted with the ratio
-h(anchors | z*) / h(anchors | z) in its probability. A law is a class, so that a kernel is compiled
-with the one it uses; it registers how to draw two ordered anchors (`draw_anchors`), and h itself
-(`log_law`).
+A distribution h(anchors | z) may depend on the partition z: a move is exact if its acceptance
+probability includes the ratio h(anchors | z*) / h(anchors | z). A distribution is a class, so each
+kernel is compiled for the one it uses. It registers how to draw two ordered anchors
+(`draw_anchors`), and h itself (`log_anchor_probability`).
 
-h is evaluated at the state or at a changed one: the blocks in `work.old` are gone, and the slots in
-`work.new` are blocks instead, with their sizes in `partition.sizes`. `work.numbers` tells how many
-entries of both there are; none stand for the state itself.
+h is evaluated at the state or at a changed state. A changed state has the slots in `work.new` as
+blocks instead of those in `work.old`, with their sizes in `partition.sizes`. `work.numbers` counts
+the entries of both. Without entries it is the state itself.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ import numpy as np
 
 from bnpcluster._core.jit import generic, kernel
 
-SCANNED = 256  # up to so many items, a member of a block is found without rejection
-RARE = 24  # and beyond, where the block holds less than this fraction of them
+SCANNED = 256  # up to this number of items, members of a block are drawn without rejection
+RARE = 24  # beyond it, they are if the block has at most 1 in 24 of all items
 
 
 class Uniform(NamedTuple):
-    """Two items, all pairs alike."""
+    """Two items, all pairs with equal probability."""
 
 
 class Balanced(NamedTuple):
-    """Two items of one block or of two, with probability a half each; all such pairs alike."""
+    """Two items of one block or of two, with probability 1/2 each; then uniform pairs."""
 
 
 class Given(NamedTuple):
-    """Two items that were chosen without a look at the state."""
+    """Two items that do not depend on the state."""
 
     anchors: np.ndarray
 
 
 @generic
-def draw_anchors(law, problem, partition, work, rng):
-    """Draw two ordered anchors given the state into work.anchors."""
+def draw_anchors(distribution, problem, partition, work, rng):
+    """Draw two ordered anchors given the state; write them to work.anchors."""
 
 
 @generic
-def log_law(law, problem, partition, work, own, other):
-    """log h(anchors | state or changed state) up to a constant, of anchors in two slots."""
+def log_anchor_probability(distribution, problem, partition, work, own, other):
+    """log h(anchors | state or changed state) up to a constant, for anchors in slots own, other."""
 
 
 @kernel
 def member(items, labels, size, k, excluded, rng):
-    """A uniform item of slot k, which holds `size` items, other than `excluded`."""
+    """Draw an item of slot k, which has `size` items, uniformly among those not `excluded`."""
     if excluded >= 0 and labels[excluded] == k:
         size -= 1
     if len(items) > SCANNED and size * RARE > len(items):
@@ -68,7 +68,7 @@ def member(items, labels, size, k, excluded, rng):
 
 
 @draw_anchors.register(Uniform)
-def _draw_uniform(law, problem, partition, work, rng):
+def _draw_uniform(distribution, problem, partition, work, rng):
     items = problem.items
     i = int(rng.random() * len(items))
     j = int(rng.random() * (len(items) - 1))
@@ -76,23 +76,23 @@ def _draw_uniform(law, problem, partition, work, rng):
     work.anchors[1] = items[len(items) - 1] if j == i else items[j]
 
 
-@log_law.register(Uniform)
-def _log_uniform(law, problem, partition, work, own, other):
+@log_anchor_probability.register(Uniform)
+def _log_uniform(distribution, problem, partition, work, own, other):
     return 0.0
 
 
 @draw_anchors.register(Given)
-def _draw_given(law, problem, partition, work, rng):
-    work.anchors[0] = law.anchors[0]
-    work.anchors[1] = law.anchors[1]
+def _draw_given(distribution, problem, partition, work, rng):
+    work.anchors[0] = distribution.anchors[0]
+    work.anchors[1] = distribution.anchors[1]
 
 
-log_law.register(Given)(_log_uniform)
+log_anchor_probability.register(Given)(_log_uniform)
 
 
 @kernel
 def pairs_together(sizes, n_blocks):
-    """The number of ordered pairs that share a block."""
+    """Number of ordered pairs of items that share a block."""
     total = 0.0
     for k in range(n_blocks):
         total += sizes[k] * (sizes[k] - 1.0)
@@ -124,7 +124,7 @@ def balanced_pair(sizes, n_blocks, n_items, out, rng):
 
 
 @draw_anchors.register(Balanced)
-def _draw_balanced(law, problem, partition, work, rng):
+def _draw_balanced(distribution, problem, partition, work, rng):
     items, labels, sizes, blocks = problem.items, partition.labels, partition.sizes, work.blocks
     balanced_pair(sizes, partition.n_blocks[0], len(items), blocks, rng)
     work.anchors[0] = -1
@@ -133,8 +133,8 @@ def _draw_balanced(law, problem, partition, work, rng):
         work.anchors[a] = member(items, labels, sizes[k], k, work.anchors[0], rng)
 
 
-@log_law.register(Balanced)
-def _log_balanced(law, problem, partition, work, own, other):
+@log_anchor_probability.register(Balanced)
+def _log_balanced(distribution, problem, partition, work, own, other):
     n, sizes, n_blocks = len(problem.items), partition.sizes, partition.n_blocks[0]
     pairs = pairs_together(sizes, n_blocks)
     for t in range(work.numbers[0]):

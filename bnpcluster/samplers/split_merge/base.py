@@ -1,4 +1,4 @@
-"""What the samplers of the split-merge family share: moves, then Gibbs sweeps, and how many."""
+"""Base classes of the split-merge family: moves, then Gibbs sweeps."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from bnpcluster._core.operations import n_coordinates
 from bnpcluster._core.state import State
 from bnpcluster.samplers.base import Sampler, offers
 from bnpcluster.samplers.gibbs import Gibbs, sweep
-from bnpcluster.samplers.split_merge.informed_anchors import INFORMED, LAWS
-from bnpcluster.samplers.split_merge.kernel import TALLY, Plan, Work, moves, new_work
+from bnpcluster.samplers.split_merge.informed_anchors import ANCHOR_DISTRIBUTIONS, INFORMED
+from bnpcluster.samplers.split_merge.kernel import TALLY, Plan, Work, new_work, pair_moves
 from bnpcluster.samplers.split_merge.launches import LAUNCHES, METRIC
 
 MOST_MOVES = 100
-UNTUNED = 10  # moves per iteration where there was no warm-up to find a number
-MEMORY = 50  # iterations over which warm-up averages what a move costs
-IDLE = 20  # items: what a move costs that is given up before it touches the data
+UNTUNED = 10  # moves per iteration if there was no warm-up
+MEMORY = 50  # iterations over which warm-up averages the cost of a move
+IDLE = 20  # cost, in items, of a move that is rejected before any computation on the data
 # A pass compares an item with two blocks and adds it to one; a sweep compares it with its own.
 PASSES = 1.5
-COLUMNS = 16  # with so many columns more, adding costs as much more as comparing once
-# Over few items moves may cost as much as a sweep over this many, divided by the number of columns:
-# they let small clusters come and go. An iteration takes about half as long again.
+COLUMNS = 16  # per 16 columns, adding an item costs one more comparison
+# With few items, moves may cost as much as a sweep over this number divided by that of the columns,
+# so that small clusters can come and go. An iteration takes about half as long again.
 FEW = 2000
-DISCRETE = 8  # columns that a likelihood without coordinates counts for
+DISCRETE = 8  # number of columns assumed for a likelihood without coordinates
 
 
 class SplitMergeSampler(Sampler):
@@ -34,7 +34,7 @@ class SplitMergeSampler(Sampler):
 
     n_moves: Any
     n_gibbs: Any
-    few = 0  # under "auto" moves cost as much as a sweep over at least so many items
+    few = 0  # under "auto", moves cost at least as much as a sweep over this many items
 
     requires: tuple[str, ...] = (
         *Gibbs.requires,
@@ -60,13 +60,13 @@ class SplitMergeSampler(Sampler):
         return {**counts, "sweeps": n_gibbs}
 
     def _move(self, state: State, n_moves: int, rng: np.random.Generator) -> dict[str, float]:
-        """Make so many moves; counts of them, and the `work` they took in items."""
+        """Make `n_moves` moves; return their counts, and the `work` they took in items."""
         raise NotImplementedError(f"{type(self).__name__} must define _move(state, n_moves, rng).")
 
     def _how_many(self, state: State) -> int:
-        """Moves of this iteration; under "auto" about as many as cost one Gibbs sweep.
+        """Number of moves; under "auto" they cost about as much as one Gibbs sweep.
 
-        That is of `few` items at least.
+        The sweep counts as one over at least `few` items.
         """
         if self.n_moves != "auto":
             return whole("n_moves", self.n_moves, 1)
@@ -75,9 +75,9 @@ class SplitMergeSampler(Sampler):
         return round(state.tuning["moves"])
 
     def _learn(self, state: State, work: float, n_moves: int) -> None:
-        """During warm-up, count what a move costs; the number of moves is frozen after it.
+        """Tune the number of moves from their cost during warm-up; it is fixed afterwards.
 
-        It is found from counts, not from a clock, so that the same seed gives the same draws.
+        The cost is counted, not timed, so that the same seed gives the same draws.
         """
         if not state.adapting or self.n_moves != "auto":
             return
@@ -98,36 +98,36 @@ class PairSampler(SplitMergeSampler):
     few = FEW
 
     def _plan(self, state: State) -> tuple[Any, Plan]:
-        """The law of the anchors, and how moves propose."""
+        """The distribution of the anchors, and how moves propose."""
         raise NotImplementedError(f"{type(self).__name__} must define _plan(state).")
 
     def _prepared(self, state: State) -> tuple[Work, Any, Plan]:
-        """Scratch space, the law of the anchors, and how moves propose."""
+        """Scratch space, the distribution of the anchors, and how moves propose."""
         if "moves" not in state.scratch:
             work = new_work(state.problem.likelihood, len(state.labels))
             state.scratch["moves"] = (work, *self._plan(state))
         return state.scratch["moves"]
 
     def _move(self, state: State, n_moves: int, rng: np.random.Generator) -> dict[str, float]:
-        work, law, plan = self._prepared(state)
+        work, distribution, plan = self._prepared(state)
         work.tally[:] = 0
-        state.repeat(moves, n_moves, work, law, plan, rng)
+        state.repeat(pair_moves, n_moves, work, distribution, plan, rng)
         return dict(zip(TALLY, work.tally.tolist(), strict=True))
 
 
-def law_of(anchors: Any, bound: Any) -> Any:
-    """The law of anchors of that name, if the likelihood can serve it."""
-    law = code("anchors", anchors, LAWS)()
+def anchor_distribution(anchors: Any, bound: Any) -> Any:
+    """The distribution of anchors with that name, if the likelihood has its operations."""
+    distribution = code("anchors", anchors, ANCHOR_DISTRIBUTIONS)()
     if anchors in INFORMED and not offers(bound, "copy"):
         raise ValueError(
-            f"anchors={anchors!r} needs blocks that can be pooled, which this likelihood's cannot: "
-            "use 'uniform' or 'balanced'."
+            f"anchors={anchors!r} needs a likelihood that factorises over clusters, and this one "
+            "does not: use 'uniform' or 'balanced'."
         )
-    return law
+    return distribution
 
 
 def launch_codes(launches: Any, bound: Any) -> np.ndarray:
-    """The codes of launches, chosen to suit the likelihood under "auto"."""
+    """The codes of the launches; "auto" chooses those that suit the likelihood."""
     has_metric = n_coordinates(bound) > 0
     if isinstance(launches, str) and launches == "auto":
         launches = [*METRIC, "sequential"] if has_metric else ["hard", "sequential"]
@@ -139,7 +139,7 @@ def launch_codes(launches: Any, bound: Any) -> np.ndarray:
     for name in launches:
         if name in METRIC and not has_metric:
             raise ValueError(
-                f"The launch {name!r} needs distances between rows, which make no sense under this "
-                "likelihood: use 'hard' and 'sequential'."
+                f"The launch {name!r} needs distances between rows, which this likelihood does not "
+                "define: use 'hard' and 'sequential'."
             )
     return np.array([code("launches", name, LAUNCHES) for name in launches], np.intp)

@@ -1,14 +1,14 @@
 """Conditional sequential Monte Carlo over the partitions of the items of a few blocks.
 
-The particles place the anchors, which may open blocks, and then the other items, which join one of
-the anchors' blocks. Particle 1 retraces the present labels. Equal particles are kept as one
-*group*: what one of them costs, all of them do, and a group divides when its particles choose
+The particles first place the anchors, which may open blocks. They then place the other items, which
+join one of the anchors' blocks. Particle 1 retraces the present labels. Equal particles are kept as
+one *group*, which costs as much as one particle. A group divides when its particles choose
 differently. The blocks of group s are the slots base + s A .. base + s A + A - 1, for A anchors.
 
-The intermediate targets delay the prior and what the anchors alone say: with gamma the target of
-a partial partition, they are 1 until all anchors are placed, and then
-gamma(anchors)^(zeta - 1) gamma for zeta growing linearly from 0 to 1. If the blocks hold nothing
-but the anchors the target is gamma from the last anchor on.
+The intermediate targets delay the prior and the target of the anchors. Let gamma be the target of a
+partial partition. The intermediate targets are 1 until all anchors are placed, and then
+gamma(anchors)^(zeta - 1) gamma, where zeta grows linearly from 0 to 1. If the blocks contain only
+the anchors, the target is gamma from the last anchor on.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Swarm(NamedTuple):
 
     free: np.ndarray  # particles of a group, without particle 1
     log_weight: np.ndarray  # of each of its particles
-    log_gamma: np.ndarray  # of the partition of its anchors, once they are all placed
+    log_gamma: np.ndarray  # of the partition of its anchors, when all of them are placed
     n_blocks: np.ndarray
     drawn: np.ndarray  # particles of a group after resampling
-    alive: np.ndarray  # the groups there are
-    unused: np.ndarray  # and numbers for others, as a stack
+    alive: np.ndarray  # the groups in use
+    unused: np.ndarray  # the other group numbers, as a stack
     numbers: np.ndarray  # how many are alive, how many unused; the group of particle 1; base
-    chance: np.ndarray  # of the choices of a group, and how many particles make each
-    taken: np.ndarray
+    chance: np.ndarray  # by choice of a group: its weight
+    n_choosing: np.ndarray  # by choice of a group: how many particles make it
     path: np.ndarray  # the slot each block of particle 1 has in the state
     choices: np.ndarray  # by time and group: the block joined, n_blocks if it was opened
     parents: np.ndarray  # by time and group: the group of the time before
@@ -57,7 +57,7 @@ def new_swarm(n_particles: int, n_anchors: int, n_items: int) -> Swarm:
         unused=np.zeros(n_particles, np.intp),
         numbers=np.zeros(4, np.intp),
         chance=np.zeros(n_anchors + 1),
-        taken=np.zeros(n_anchors + 1, np.intp),
+        n_choosing=np.zeros(n_anchors + 1, np.intp),
         path=np.zeros(n_anchors, np.intp),
         choices=np.zeros(shape, np.int8),
         parents=np.zeros(shape, np.int32),
@@ -66,8 +66,8 @@ def new_swarm(n_particles: int, n_anchors: int, n_items: int) -> Swarm:
 
 
 @kernel
-def begin(swarm, base):
-    """All particles in one group, which holds nothing."""
+def start_swarm(swarm, base):
+    """Put all particles into one group without items."""
     n_particles = len(swarm.free)
     swarm.numbers[ALIVE] = 1
     swarm.numbers[UNUSED] = n_particles - 1
@@ -84,7 +84,7 @@ def begin(swarm, base):
 
 @kernel
 def binomial(n, p, rng):
-    """How many of n trials succeed, by inversion."""
+    """Draw the number of successes in n trials, by inversion."""
     if n == 0 or p <= 0.0:
         return 0
     if p >= 1.0:
@@ -109,26 +109,26 @@ def binomial(n, p, rng):
 
 
 @kernel(inline=True)
-def divide(problem, partition, swarm, s, t, h, n_choices, total, forced, rng):
-    """Let the particles of group s choose where item h goes at time t.
+def divide_group(problem, partition, swarm, s, t, h, n_choices, total, forced, rng):
+    """Let each particle of group s choose a block for item h at time t.
 
-    They do so with probability prop `chance`, which sums to `total`. `forced` is the choice of
+    Its probability is proportional to `chance`, which sums to `total`. `forced` is the choice of
     particle 1 if it is in the group, else -1.
     """
-    lik, sizes, taken, n_anchors = problem.likelihood, partition.sizes, swarm.taken, len(swarm.path)
-    base = swarm.numbers[BASE]
+    lik, sizes, n_choosing = problem.likelihood, partition.sizes, swarm.n_choosing
+    n_anchors, base = len(swarm.path), swarm.numbers[BASE]
     left, keeper, last = swarm.free[s], -1, 0
     for c in range(n_choices):
         if swarm.chance[c] > 0.0:
             last = c
     for c in range(n_choices):
-        taken[c] = left if c == last else binomial(left, swarm.chance[c] / total, rng)
-        left -= taken[c]
+        n_choosing[c] = left if c == last else binomial(left, swarm.chance[c] / total, rng)
+        left -= n_choosing[c]
         total = max(total - swarm.chance[c], 1e-300)
-        if taken[c] > 0 or c == forced:
+        if n_choosing[c] > 0 or c == forced:
             keeper = c
     for c in range(keeper + 1):
-        if taken[c] == 0 and c != forced:
+        if n_choosing[c] == 0 and c != forced:
             continue
         to = s
         if c != keeper:
@@ -142,7 +142,7 @@ def divide(problem, partition, swarm, s, t, h, n_choices, total, forced, rng):
             for b in range(swarm.n_blocks[s]):
                 copy(lik, base + to * n_anchors + b, base + s * n_anchors + b)
                 sizes[base + to * n_anchors + b] = sizes[base + s * n_anchors + b]
-        swarm.free[to] = taken[c]
+        swarm.free[to] = n_choosing[c]
         if c == forced:
             swarm.numbers[FIRST] = to
         swarm.choices[t, to] = c
@@ -158,7 +158,7 @@ def divide(problem, partition, swarm, s, t, h, n_choices, total, forced, rng):
 
 @kernel(inline=True)
 def choice_of_first(swarm, n_path, slot):
-    """The block of particle 1 that stands for a slot of the state; n_path if it opens it."""
+    """The block of particle 1 for a slot of the state; n_path if particle 1 opens it."""
     for b in range(n_path):
         if swarm.path[b] == slot:
             return b
@@ -167,11 +167,11 @@ def choice_of_first(swarm, n_path, slot):
 
 
 @kernel(inline=True)
-def place(problem, partition, swarm, t, n, h, n_others, forced, rng):
-    """Let all particles place item h, the one of n at time t; n_others blocks take no part.
+def place_item(problem, partition, swarm, t, n, h, n_others, forced, rng):
+    """Let all particles place item h, number t of n; n_others other blocks stay as they are.
 
-    An anchor may open a block. While there are anchors left the target is 1 where the prior
-    allows; then it takes up a share of log gamma(anchors) with every item.
+    An anchor may open a block. As long as anchors remain, the target is 1 where the prior allows
+    the partition. Afterwards each item adds a share of log gamma(anchors).
     """
     lik, log_v, log_w, beta = problem.likelihood, problem.log_v, problem.log_w, problem.beta
     sizes, chance, n_anchors = partition.sizes, swarm.chance, len(swarm.path)
@@ -182,7 +182,7 @@ def place(problem, partition, swarm, t, n, h, n_others, forced, rng):
         n_choices = n_blocks + int(t < n_anchors)
         before = log_blocks(problem, sizes, first, n_blocks) if t == n - 1 < n_anchors else 0.0
         for c in range(n_choices):
-            # The empty slot K stands for a block not yet opened.
+            # The empty slot K represents a block that is not yet open.
             slot = first + c if c < n_blocks else partition.n_blocks[0]
             m = sizes[slot] if c < n_blocks else 0
             value = 0.0
@@ -201,7 +201,7 @@ def place(problem, partition, swarm, t, n, h, n_others, forced, rng):
         if n_choices > 1:
             swarm.log_weight[s] += math.log(total)
         choice = forced if s == swarm.numbers[FIRST] else -1
-        divide(problem, partition, swarm, s, t, h, n_choices, total, choice, rng)
+        divide_group(problem, partition, swarm, s, t, h, n_choices, total, choice, rng)
 
 
 @kernel
@@ -215,7 +215,7 @@ def log_blocks(problem, sizes, first, n_blocks):
 
 @kernel
 def end_anchors(problem, partition, swarm, n_others):
-    """Find log gamma of the anchors' partition for each group, now that they are all placed."""
+    """Compute log gamma of the anchors' partition for each group, after the last anchor."""
     for a in range(swarm.numbers[ALIVE]):
         s = swarm.alive[a]
         first = swarm.numbers[BASE] + s * len(swarm.path)
@@ -224,8 +224,8 @@ def end_anchors(problem, partition, swarm, n_others):
 
 
 @kernel
-def weigh(swarm):
-    """Scale the weights so that the largest is 1; the relative effective sample size."""
+def scale_group_weights(swarm):
+    """Scale the weights so that the largest is 1; return the relative effective sample size."""
     alive, log_weight, top = swarm.alive, swarm.log_weight, -math.inf
     for a in range(swarm.numbers[ALIVE]):
         top = max(top, log_weight[alive[a]])
@@ -242,7 +242,7 @@ def weigh(swarm):
 
 @kernel
 def pick_group(swarm, rng):
-    """The group of a particle drawn by its weight."""
+    """Draw a particle by weight; return its group."""
     total, s = 0.0, 0
     for a in range(swarm.numbers[ALIVE]):
         s = swarm.alive[a]
@@ -257,10 +257,10 @@ def pick_group(swarm, rng):
 
 
 @kernel
-def resample(swarm, rng):
-    """Draw the ancestors of all particles but the first, which is its own; weights are equal then.
+def resample_groups(swarm, rng):
+    """Draw the ancestors of all particles except particle 1, and make all weights equal.
 
-    They are independent draws: with the first one pinned, systematic draws would not be valid.
+    Particle 1 is its own ancestor, so systematic draws would not be valid: draws are independent.
     """
     for s in range(len(swarm.free)):
         swarm.drawn[s] = 0
@@ -281,7 +281,7 @@ def resample(swarm, rng):
 
 
 @kernel
-def run(problem, partition, swarm, items, n, n_others, threshold, rng):
+def place_all(problem, partition, swarm, items, n, n_others, threshold, rng):
     """Place items[:n], the anchors first; return the group of the particle drawn at the end."""
     n_anchors, n_path, group = len(swarm.path), 0, swarm.numbers[FIRST]
     for t in range(n):
@@ -289,21 +289,21 @@ def run(problem, partition, swarm, items, n, n_others, threshold, rng):
         swarm.before[t] = slot
         forced = choice_of_first(swarm, n_path, slot)
         n_path = max(n_path, forced + 1)
-        place(problem, partition, swarm, t, n, items[t], n_others, forced, rng)
+        place_item(problem, partition, swarm, t, n, items[t], n_others, forced, rng)
         group = swarm.numbers[FIRST]
         if t == n_anchors - 1:
             end_anchors(problem, partition, swarm, n_others)
-        if t < n - 1 and threshold > 0.0 and weigh(swarm) < threshold:
-            resample(swarm, rng)
+        if t < n - 1 and threshold > 0.0 and scale_group_weights(swarm) < threshold:
+            resample_groups(swarm, rng)
         if t >= n_anchors - 1 and swarm.numbers[ALIVE] == 1 and swarm.n_blocks[group] == 1:
-            return group  # all have merged, particle 1 among them: nothing will change
-    weigh(swarm)
+            return group  # all particles, also particle 1, are one block: nothing will change
+    scale_group_weights(swarm)
     return pick_group(swarm, rng)
 
 
 @kernel
 def trace_back(swarm, group, n, sides):
-    """The block of each item among the chosen group's."""
+    """Set sides[t] to the block of item t in the chosen group."""
     for t in range(n - 1, -1, -1):
         sides[t] = swarm.choices[t, group]
         group = swarm.parents[t, group]

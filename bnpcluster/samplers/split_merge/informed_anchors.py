@@ -1,4 +1,4 @@
-"""Anchors informed by the state: the cluster-informed and the threshold-informed law."""
+"""Anchors informed by the state: the cluster-informed and the threshold-informed distribution."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from bnpcluster.samplers.split_merge.anchors import (
     Balanced,
     Uniform,
     draw_anchors,
-    log_law,
+    log_anchor_probability,
     member,
 )
 
-LEAST = 0.01  # a threshold-informed anchor comes from a block of at least this probability
+LEAST = 0.01  # threshold-informed anchors come from blocks of at least this probability
 
 
 class Cluster(NamedTuple):
-    """The second item from a block that might be merged with the first one's.
+    """The second item comes from a block that might merge with that of the first.
 
-    With probability 1 / K it is of the first one's own block. (The authors' prose says 1 / (K - 1),
-    their Algorithm 4 this.)
+    With probability 1 / K it comes from the same block. (This follows the authors' Algorithm 4;
+    their text says 1 / (K - 1).)
     """
 
 
 class Threshold(NamedTuple):
-    """The second item from a block that might hold the first one: of probability >= 0.01."""
+    """The second item comes from a block that might contain the first: of probability >= 0.01."""
 
 
-LAWS: dict[str, Any] = {
+ANCHOR_DISTRIBUTIONS: dict[str, Any] = {
     "uniform": Uniform,
     "balanced": Balanced,
     "cluster": Cluster,
@@ -46,7 +46,7 @@ INFORMED = ("cluster", "threshold")
 
 @kernel
 def in_view(partition, work, position):
-    """The slot at a position 0 .. K + n_new - 1 of the changed state, or -1 for a block gone."""
+    """Slot at a position 0 .. K + n_new - 1 of the changed state; -1 for a removed block."""
     n_blocks = partition.n_blocks[0]
     if position >= n_blocks:
         return work.new[position - n_blocks]
@@ -58,7 +58,7 @@ def in_view(partition, work, position):
 
 @kernel
 def position_of(partition, work, slot):
-    """Where a slot stands in the changed state."""
+    """Position of a slot in the changed state; -1 if it has none."""
     for position in range(partition.n_blocks[0] + work.numbers[1]):
         if in_view(partition, work, position) == slot:
             return position
@@ -80,7 +80,7 @@ def normalise(log_weights, count):
 
 @kernel
 def score_unions(problem, partition, work, own):
-    """Probabilities of the other blocks under the cluster-informed law, by position.
+    """Compute cluster-informed probabilities of the other blocks, by position.
 
     Up to a constant each is m(own and other) / m(other). Returns the number of blocks.
     """
@@ -100,7 +100,7 @@ def score_unions(problem, partition, work, own):
 
 @kernel
 def score_attachments(problem, partition, work, own):
-    """1 for blocks that pass the threshold for the first anchor, else 0; return how many pass."""
+    """Mark blocks that pass the threshold for the first anchor by 1; return how many pass."""
     lik, out, log_w, i = problem.likelihood, partition.weights, problem.log_w, work.anchors[0]
     n_positions = partition.n_blocks[0] + work.numbers[1]
     for position in range(n_positions):
@@ -119,15 +119,15 @@ def score_attachments(problem, partition, work, own):
     for position in range(n_positions):
         top = max(top, out[position])
     for position in range(n_positions):
-        passes = out[position] >= min(LEAST, top)  # the best ones if none is as good as that
+        passes = out[position] >= min(LEAST, top)  # only the best if none reaches it
         out[position] = 1.0 if passes else 0.0
         passed += int(passes)
     return passed
 
 
-@log_law.register(Cluster)
-def _log_cluster(law, problem, partition, work, own, other):
-    """log h under the cluster-informed law, but for the uniform first anchor."""
+@log_anchor_probability.register(Cluster)
+def _log_cluster(distribution, problem, partition, work, own, other):
+    """log h of cluster-informed anchors, without the uniform first anchor."""
     m = partition.sizes[own]
     if own == other:
         blocks = partition.n_blocks[0] + work.numbers[1] - work.numbers[0]
@@ -138,9 +138,9 @@ def _log_cluster(law, problem, partition, work, own, other):
     return math.log(share * p / partition.sizes[other])
 
 
-@log_law.register(Threshold)
-def _log_threshold(law, problem, partition, work, own, other):
-    """log h under the threshold-informed law, but for the uniform first anchor."""
+@log_anchor_probability.register(Threshold)
+def _log_threshold(distribution, problem, partition, work, own, other):
+    """log h of threshold-informed anchors, without the uniform first anchor."""
     passed = score_attachments(problem, partition, work, own)
     if partition.weights[position_of(partition, work, other)] == 0.0:
         return -math.inf
@@ -149,7 +149,7 @@ def _log_threshold(law, problem, partition, work, own, other):
 
 @kernel
 def chosen(weights, count, u):
-    """An index with probability prop its weight."""
+    """Draw an index with probability proportional to its weight, by inversion of u."""
     total, last = 0.0, 0
     for c in range(count):
         total += weights[c]
@@ -165,13 +165,13 @@ def chosen(weights, count, u):
 
 @kernel(inline=True)
 def unchanged(work):
-    """Forget the change: the view is the state itself."""
+    """Use the state itself as the changed state."""
     work.numbers[0] = 0
     work.numbers[1] = 0
 
 
 @draw_anchors.register(Cluster)
-def _draw_cluster(law, problem, partition, work, rng):
+def _draw_cluster(distribution, problem, partition, work, rng):
     items, labels, sizes = problem.items, partition.labels, partition.sizes
     n_blocks = partition.n_blocks[0]
     unchanged(work)
@@ -185,7 +185,7 @@ def _draw_cluster(law, problem, partition, work, rng):
 
 
 @draw_anchors.register(Threshold)
-def _draw_threshold(law, problem, partition, work, rng):
+def _draw_threshold(distribution, problem, partition, work, rng):
     items, labels = problem.items, partition.labels
     unchanged(work)
     work.anchors[0] = items[int(rng.random() * len(items))]

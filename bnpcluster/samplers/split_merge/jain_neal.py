@@ -24,26 +24,25 @@ class JainNeal(PairSampler):
 
     A move draws two rows. If they share a cluster, it proposes to split it: coins divide the other
     rows between the two, `n_restricted` restricted Gibbs scans improve on the coins, and one more
-    is the proposal. If they do not, it proposes to merge their two clusters.
+    scan is the proposal. Otherwise it proposes to merge their two clusters.
 
     Parameters
     ----------
     n_restricted : int or None, default=5
-        Restricted scans before the one that proposes. None: no scan at all, the simple random
-        split.
+        Restricted scans before the proposing scan. None: no scan, which is the simple random split.
     n_moves : int or "auto", default=1
-        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or, where rows are
-        few, the rest of an iteration; found in warm-up.
+        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or, if there are few
+        rows, about as much as the rest of an iteration; tuned in warm-up.
     n_gibbs : int, default=1
         Gibbs sweeps per iteration; 0 gives the pure sampler.
     launch : {"random", "archive"}, default="random"
-        ``"random"``: coins. ``"archive"``: the two rows are ones that two earlier states of the
-        chains disagree on, and rows that both states put with either of the two go with it; coins
-        decide on the others. The states are those of the second half of warm-up.
+        ``"random"``: coins. ``"archive"``: two earlier states of the chains disagree on the two
+        rows. Rows that both states put with one of the two join it; coins decide on the others.
+        The states are those of the second half of warm-up.
 
     Notes
     -----
-    Serves every prior and every likelihood, also one that does not factorise over clusters.
+    Works with every prior and every likelihood, even one that does not factorise over clusters.
 
     References
     ----------
@@ -80,22 +79,22 @@ class JainNeal(PairSampler):
 
     @classmethod
     def examples(cls) -> list[JainNeal]:
-        """Moves alone: with scans, without an intermediate one, none at all, and informed ones."""
+        """Moves without sweeps: some scans, one scan, none, and the archive."""
         plain = [cls(n_restricted=t, n_gibbs=0) for t in (5, 0, None)]
         return [*plain, cls(n_restricted=1, n_gibbs=0, launch="archive")]
 
     @property
     def learns_from(self) -> str | None:
-        """Which states chains share; None if none."""
+        """Which states the chains share; None if they share none."""
         return "frozen" if code("launch", self.launch, LAUNCHES) == ARCHIVE else None
 
     def _plan(self, state: State) -> tuple[Any, Plan]:
         scans = -1 if self.n_restricted is None else whole("n_restricted", self.n_restricted, 0)
         launch = code("launch", self.launch, LAUNCHES)
         if launch == ARCHIVE and scans < 0:
-            raise ValueError("launch='archive' takes n_restricted=0 or more scans, not None.")
-        law = Given(np.zeros(2, np.intp)) if launch == ARCHIVE else Uniform()
-        return law, Plan(RANDOM, np.array([launch]), scans)
+            raise ValueError("launch='archive' needs scans: set n_restricted to 0 or more.")
+        distribution = Given(np.zeros(2, np.intp)) if launch == ARCHIVE else Uniform()
+        return distribution, Plan(RANDOM, np.array([launch]), scans)
 
     def _move(self, state: State, n_moves: int, rng: np.random.Generator) -> dict[str, float]:
         if self.learns_from is None:
@@ -104,8 +103,8 @@ class JainNeal(PairSampler):
         for _ in range(n_moves):
             told = lesson(state, rng)
             if told is not None:
-                work, law, _ = self._prepared(state)
-                law.anchors[:] = told.i, told.j
+                work, distribution, _ = self._prepared(state)
+                distribution.anchors[:] = told.i, told.j
                 work.refinement[:] = told.refinement
                 counts.update(super()._move(state, 1, rng))
         return dict(counts)

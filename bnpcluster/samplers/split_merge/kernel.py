@@ -1,17 +1,18 @@
-"""Moves that split the block of two anchors, or merge their two blocks: one core for the family.
+"""Moves that split the block of two anchors, or merge their two blocks.
 
-A split proposes how the items of the block divide between the anchors, with probability Q; a merge
-has one outcome, and its reverse is the split whose proposal must retrace the labels (the forced
-pass). With rho = q(split) / q(merged), a split is accepted with probability min(1, rho / Q), a
-merge with min(1, Q / rho), times the ratio of the law of the anchors where that depends on the
-state. Whatever precedes the recorded pass (launch, order, intermediate scans) is a function of
-the union, the anchors and fresh randomness, so it is the same for a move and its reverse.
+A split proposes a division of the items of the block between the anchors, with probability Q. A
+merge has one outcome. Its reverse is the split whose proposal retraces the labels (the forced
+pass). With rho = q(split) / q(merged), a split is accepted with probability min(1, rho / Q), and a
+merge with min(1, Q / rho). If the distribution of the anchors depends on the state, the ratio of
+their probabilities is another factor inside the minimum. Everything that precedes the recorded pass
+(launch, order, intermediate scans) is a function of the union, the anchors and fresh randomness.
+So it is the same for a move and its reverse.
 
-Merges are lazy: Q is at most one, so with the uniform drawn first most merges are seen to fail
-before the data are touched, and others in the middle of the forced pass.
+Merges are lazy: the uniform is drawn first and Q is at most one. So most merges are rejected before
+any computation on the data, and others in the middle of the forced pass.
 
-Proposed blocks stand in slots above the empty slot K: K+1 and K+2 for the two sides, K+3 for the
-union, K+4 to spare.
+Proposed blocks use slots above the empty slot K: K+1 and K+2 for the two sides, K+3 for the union,
+K+4 as a spare.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from bnpcluster._core.operations import (
     withdraw,
 )
 from bnpcluster._core.partition import close, resize
-from bnpcluster.samplers.split_merge.anchors import draw_anchors, log_law
+from bnpcluster.samplers.split_merge.anchors import draw_anchors, log_anchor_probability
 from bnpcluster.samplers.split_merge.launches import SEQUENTIAL, launch
 from bnpcluster.samplers.split_merge.orders import arrange
 
@@ -48,8 +49,8 @@ TALLY = ("splits", "splits_accepted", "merges", "merges_accepted", "lazy_merges"
 class Plan(NamedTuple):
     """How moves propose: codes of the order and of launches.
 
-    Before the recorded scan there are `n_restricted` others; -1 stands for no scan at all, the
-    launch being the proposal, which only coins can be.
+    `n_restricted` scans precede the recorded one. With -1 there is no scan and the launch is the
+    proposal, which is only possible for coins.
     """
 
     order: int
@@ -63,12 +64,12 @@ class Work(NamedTuple):
     anchors: np.ndarray
     items: np.ndarray  # of the anchors' blocks: the anchors themselves, then the others
     sides: np.ndarray  # 0 or 1 for each of them
-    keys: np.ndarray  # what they are ordered by
-    old: np.ndarray  # slots whose blocks are gone in a changed state
-    new: np.ndarray  # and slots that are blocks instead
+    keys: np.ndarray  # their sort keys
+    old: np.ndarray  # slots of the blocks that a changed state lacks
+    new: np.ndarray  # slots of the blocks that it has instead
     numbers: np.ndarray  # entries of old and of new, how many items are placed, a spare slot
-    blocks: np.ndarray  # of the anchors that are being drawn
-    refinement: np.ndarray  # by item: a block of the partition that a launch follows
+    blocks: np.ndarray  # blocks of the anchors that are being drawn
+    refinement: np.ndarray  # by item: its block in the partition that a launch follows
     centres: np.ndarray
     direction: np.ndarray
     tally: np.ndarray
@@ -94,8 +95,8 @@ def new_work(bound: Any, n_items: int, n_anchors: int = 2) -> Work:
 
 
 @kernel
-def moves(problem, partition, work, law, plan, rng, start, stop):
-    """Moves number start .. stop-1; return where room ran out, or stop."""
+def pair_moves(problem, partition, work, distribution, plan, rng, start, stop):
+    """Make moves start .. stop-1; return the first one without room, or stop."""
     lik, sizes, labels = problem.likelihood, partition.sizes, partition.labels
     anchors, tally = work.anchors, work.tally
     for number in range(start, stop):
@@ -104,14 +105,14 @@ def moves(problem, partition, work, law, plan, rng, start, stop):
             return number
         work.numbers[3] = k + 4
         log_u = -rng.standard_exponential()
-        draw_anchors(law, problem, partition, work, rng)
+        draw_anchors(distribution, problem, partition, work, rng)
         c_1, c_2 = labels[anchors[0]], labels[anchors[1]]
         splitting = int(c_1 == c_2)
         tally[0 if splitting else 2] += 1
         work.numbers[0] = 0
         work.numbers[1] = 0
-        log_h = log_law(law, problem, partition, work, c_1, c_2)
-        describe(work, k, c_1, c_2, splitting)
+        log_h = log_anchor_probability(distribution, problem, partition, work, c_1, c_2)
+        describe_change(work, k, c_1, c_2, splitting)
         floor, union_slot = -math.inf, c_1
         if splitting:
             if problem.log_v[k + 1] == -math.inf:
@@ -122,8 +123,10 @@ def moves(problem, partition, work, law, plan, rng, start, stop):
             pair = log_marginal_pair(lik, c_1, c_2)
             union = log_marginal_union(lik, c_1, c_2, union_slot, labels)
             sizes[union_slot] = sizes[c_1] + sizes[c_2]
-            bound = log_law(law, problem, partition, work, union_slot, union_slot) - log_h
-            bound -= log_rho(problem, k - 1, sizes[c_1], sizes[c_2], pair, union)
+            merged = log_anchor_probability(
+                distribution, problem, partition, work, union_slot, union_slot
+            )
+            bound = merged - log_h - log_rho(problem, k - 1, sizes[c_1], sizes[c_2], pair, union)
             sizes[union_slot] = 0
             floor = log_u - bound
             if floor >= 0.0:
@@ -135,11 +138,12 @@ def moves(problem, partition, work, law, plan, rng, start, stop):
         if splitting:
             pair = log_marginal_pair(lik, k + 1, k + 2)
             ratio = log_rho(problem, k, sizes[k + 1], sizes[k + 2], pair, union) - log_q - log_h
-            label(labels, work.items, work.sides, n, k + 1, k + 2)
-            accepted = log_u < ratio + log_law(law, problem, partition, work, k + 1, k + 2)
-            label(labels, work.items, work.sides, n, c_1, c_1)
+            label_sides(labels, work.items, work.sides, n, k + 1, k + 2)
+            ratio += log_anchor_probability(distribution, problem, partition, work, k + 1, k + 2)
+            accepted = log_u < ratio
+            label_sides(labels, work.items, work.sides, n, c_1, c_1)
         tally[1 if splitting else 3] += int(accepted)
-        settle(problem, partition, work, n, splitting, accepted)
+        finish_move(problem, partition, work, n, splitting, accepted)
     return stop
 
 
@@ -152,8 +156,8 @@ def log_rho(problem, n_blocks, m_1, m_2, pair, union):
 
 
 @kernel(inline=True)
-def describe(work, k, c_1, c_2, splitting):
-    """What a split or a merge would make of the state."""
+def describe_change(work, k, c_1, c_2, splitting):
+    """Note in `work` which blocks a split or a merge would replace, and by which."""
     work.old[0] = c_1
     work.old[1] = c_2
     work.new[0] = k + 1 if splitting else k + 3
@@ -164,7 +168,7 @@ def describe(work, k, c_1, c_2, splitting):
 
 @kernel
 def gather(items, labels, anchors, out):
-    """List the anchors, and then the other items of their blocks; return how many there are."""
+    """List the anchors, then the other items of their blocks; return how many items there are."""
     i, j = anchors[0], anchors[1]
     c_1, c_2 = labels[i], labels[j]
     out[0], out[1] = i, j
@@ -172,22 +176,22 @@ def gather(items, labels, anchors, out):
     for t in range(len(items)):
         h = items[t]
         c = labels[h]
-        # Without a branch, for the labels of neighbours have nothing to do with one another.
+        # Without a branch, which would be unpredictable: labels of neighbours are unrelated.
         out[n] = h
         n += int((c == c_1 or c == c_2) and h != i and h != j)
     return n
 
 
 @kernel
-def label(labels, items, sides, n, one, two):
+def label_sides(labels, items, sides, n, one, two):
     """Label the items of both sides."""
     for t in range(n):
         labels[items[t]] = two if sides[t] else one
 
 
 @kernel
-def settle(problem, partition, work, n, splitting, accepted):
-    """Make the proposal real, or undo it."""
+def finish_move(problem, partition, work, n, splitting, accepted):
+    """Apply the proposal if it is accepted, else undo it."""
     lik, sizes, labels, k = (
         problem.likelihood,
         partition.sizes,
@@ -202,7 +206,7 @@ def settle(problem, partition, work, n, splitting, accepted):
     if accepted and splitting:
         rename(lik, c_1, k + 1)
         rename(lik, k, k + 2)
-        label(labels, items, sides, n, c_1, k)
+        label_sides(labels, items, sides, n, c_1, k)
         partition.n_blocks[0] = k + 1
         resize(partition, problem.log_w, c_1, m_1 - sizes[c_1])
         resize(partition, problem.log_w, k, m_2)
@@ -218,13 +222,13 @@ def settle(problem, partition, work, n, splitting, accepted):
         add(lik, c_1, items[t])
     resize(partition, problem.log_w, c_1, sizes[c_2])
     sizes[c_2] = 0
-    label(labels, items, sides, n, c_1, c_1)
+    label_sides(labels, items, sides, n, c_1, c_1)
     close(problem, partition, c_2)
 
 
 @kernel
 def propose(problem, partition, work, plan, n, union, splitting, floor, rng):
-    """Divide the items between the anchors; return log Q, or anything below `floor` once it is.
+    """Divide the items between the anchors; return log Q, or stop early at a value below `floor`.
 
     The proposal of a merge is forced to retrace the labels of the state.
     """
@@ -261,7 +265,7 @@ def propose(problem, partition, work, plan, n, union, splitting, floor, rng):
 
 @kernel
 def scan(problem, partition, work, n, placing, free, floor, rng):
-    """A restricted Gibbs scan of the list, or its sequential allocation; the log probability.
+    """Make a restricted Gibbs scan, or a sequential allocation; return its log probability.
 
     Unless it is `free`, it is forced to retrace the labels of the state.
     """

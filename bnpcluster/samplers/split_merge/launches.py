@@ -1,7 +1,7 @@
 """Launches: divisions of the items of a union between two anchors, before any scan.
 
-A launch is a function of the union, the anchors and fresh randomness, never of the labels: then
-the same launch precedes a split and the merge that undoes it, and the move is exact.
+A launch is a function of the union, the anchors and fresh randomness, never of the labels. So the
+same launch precedes a split and the merge that reverses it, and the move is exact.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ LAUNCHES = {
 }
 METRIC = ("two_means", "whitened_two_means")
 
-ROUNDS = 4  # of 2-means after the division by the anchors themselves
+ROUNDS = 4  # rounds of 2-means after the division by the anchors themselves
 HARD_ROUNDS = 3
-TIE = 1e-6  # distances that differ by less than this, relative to that of the centres, are equal
+TIE = 1e-6  # distances are equal if they differ by less than this times that of the centres
 
 
 @kernel
 def launch(lik, work, kind, n, union, one, rng):
-    """Set work.sides of work.items[2:n]; slots `one` and `one + 1` hold the anchors alone."""
+    """Set work.sides of work.items[2:n]; slots `one` and `one + 1` contain only the anchors."""
     items, sides = work.items, work.sides
     if kind == COIN:
         for t in range(2, n):
@@ -48,7 +48,7 @@ def launch(lik, work, kind, n, union, one, rng):
 
 @kernel
 def by_refinement(work, n, rng):
-    """Each item to the anchor that the refinement puts it with; a coin decides on the others."""
+    """Assign items to the anchor in the same block of the refinement, the others by coins."""
     items, sides, r = work.items, work.sides, work.refinement
     for t in range(2, n):
         if r[items[t]] == r[items[0]]:
@@ -61,11 +61,11 @@ def by_refinement(work, n, rng):
 
 @kernel
 def two_means(lik, work, n, union, whitened):
-    """2-means from the anchors as centres, with distances in the metric of the union if asked."""
+    """Run 2-means with the anchors as first centres, in the metric of the union if `whitened`."""
     items, sides, centres, direction = work.items, work.sides, work.centres, work.direction
     n_dims = n_coordinates(lik)
     for left in range(ROUNDS, -1, -1):
-        # At first the centres are the anchors: the sides hold nothing else.
+        # In the first round the sides contain only the anchors, so these are the centres.
         n_members = 2 if left == ROUNDS else n
         middle = apart = 0.0
         for d in range(n_dims):
@@ -75,7 +75,7 @@ def two_means(lik, work, n, union, whitened):
                 x = coordinate(lik, items[t], d)
                 total += x
                 second += sides[t] * x
-                n_second += int(sides[t])  # a narrow type would not hold the sum
+                n_second += int(sides[t])  # a narrow type would overflow
             centres[0, d] = (total - second) / (n_members - n_second)
             centres[1, d] = second / n_second
             direction[d] = centres[1, d] - centres[0, d]
@@ -84,8 +84,8 @@ def two_means(lik, work, n, union, whitened):
         for d in range(n_dims):
             middle += 0.5 * (centres[0, d] + centres[1, d]) * direction[d]
             apart += (centres[1, d] - centres[0, d]) * direction[d]
-        # Items that are equally near go to the first centre. Equal means up to rounding: a split
-        # and the merge that undoes it know the union's covariance with different errors.
+        # Ties go to the first centre. Distances tie up to rounding: a split and the merge that
+        # reverses it compute the union's covariance with different rounding errors.
         middle += TIE * apart
         for t in range(2, n):
             along = 0.0
@@ -96,7 +96,7 @@ def two_means(lik, work, n, union, whitened):
 
 @kernel
 def hard(lik, items, sides, n, one):
-    """Each item to the block that predicts it better, all at once, a few times."""
+    """Assign all items to the block that predicts them better, at the same time; a few rounds."""
     for left in range(HARD_ROUNDS - 1, -1, -1):
         for t in range(2, n):
             better = log_predictive(lik, one + 1, items[t]) > log_predictive(lik, one, items[t])

@@ -1,6 +1,6 @@
 """Orders in which the items of the anchors' blocks are placed one by one.
 
-An order is a law of the union, the anchors and fresh randomness, never of the labels.
+An order is a function of the union, the anchors and fresh randomness, never of the labels.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ ORDERS = {"random": RANDOM, "decisive": DECISIVE, "alternate": ALTERNATE}
 
 @kernel
 def arrange(lik, work, order, first, n, one, rng):
-    """Put work.items[first:n] in random order, or the most decisive ones first.
+    """Put work.items[first:n] in random order, or the most decisive items first.
 
-    These tell the anchors apart most clearly, each of which is alone in one of the slots
-    one .. one + first - 1.
+    The predictive density of a decisive item differs most between the anchors. Each anchor is the
+    only item in one of the slots one .. one + first - 1.
     """
     items, keys = work.items, work.keys
     if order == RANDOM or (order == ALTERNATE and rng.random() < 0.5):

@@ -11,14 +11,14 @@ from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import add, clear, rename
 from bnpcluster._core.partition import close, resize
 from bnpcluster._core.state import State
-from bnpcluster.samplers.split_merge.anchors import draw_anchors, log_law
-from bnpcluster.samplers.split_merge.base import SplitMergeSampler, law_of
+from bnpcluster.samplers.split_merge.anchors import draw_anchors, log_anchor_probability
+from bnpcluster.samplers.split_merge.base import SplitMergeSampler, anchor_distribution
 from bnpcluster.samplers.split_merge.conditional_smc import (
     FIRST,
     Swarm,
-    begin,
     new_swarm,
-    run,
+    place_all,
+    start_swarm,
     trace_back,
 )
 from bnpcluster.samplers.split_merge.kernel import Work, new_work
@@ -31,40 +31,41 @@ RESAMPLED = 0.5  # the authors' threshold, used under "auto" for more than two a
 class PGSM(SplitMergeSampler):
     """Particle Gibbs split-merge.
 
-    A move draws some rows, the anchors, and deals the rows of their clusters out anew among them:
-    particles place one row after another, weighted so that the last placement has the right law
-    given the rest of the partition; one particle retraces the present clusters, and one of all is
-    drawn at the end. There is nothing to reject. Clusters of the anchors split, merge or exchange
-    rows.
+    A move draws some rows, the anchors, and redistributes the rows of their clusters among them.
+    Particles place one row after another, and their weights target the conditional distribution
+    given the rest of the partition. One particle retraces the present clusters, and the move ends
+    with a particle drawn by weight, so nothing is rejected. Clusters of the anchors split, merge or
+    exchange rows.
 
     Parameters
     ----------
     n_particles : int, default=20
-        At least 2. Particles that are still alike share their computations.
+        At least 2. Particles that are equal share their computations.
     n_anchors : int, default=2
-        With 3, a split and a merge can happen at once, which a prior of a fixed number of
-        components may need.
+        With 3, a split and a merge can happen in one move. A prior with a fixed number of
+        components may need this.
     anchors : {"uniform", "cluster", "threshold", "balanced"}, default="uniform"
-        How the first two anchors are drawn, see `SAMS`; further ones are drawn uniformly. Where the
-        law depends on the present clusters, the outcome is accepted with the ratio of its
-        probabilities, which makes it exact.
+        How the first two anchors are drawn, see `SAMS`. Further ones are drawn uniformly. If the
+        distribution of the anchors depends on the present clusters, the move is accepted with the
+        ratio of their probabilities, so it is exact.
     order : {"random", "decisive", "alternate"}, default="alternate"
-        The order in which rows are placed, see `SAMS`. The authors' is "random".
+        The order in which rows are placed, see `SAMS`. The authors use "random".
     resample_threshold : "auto" or float, default="auto"
-        Particles are resampled when their relative effective sample size falls below it; the
-        authors' value is 0.5. ``"auto"``: never for two anchors, for the intermediate targets then
-        favour the merged particles and resampling kills the splits; 0.5 for more.
+        Particles are resampled when their relative effective sample size falls below it. The
+        authors use 0.5. ``"auto"`` is 0.5 for more than two anchors. For two anchors it never
+        resamples: the intermediate targets favour merged particles, so resampling would remove the
+        splits.
     n_moves : int or "auto", default="auto"
-        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, found in warm-up.
+        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, tuned in warm-up.
     n_gibbs : int, default=1
         Gibbs sweeps per iteration; 0 gives the pure sampler.
 
     Notes
     -----
-    Serves every prior and every likelihood that factorises over clusters. The intermediate targets
-    are the improved ones of the reference, which delay the prior; where the anchors' clusters hold
-    nothing but the anchors, the last target is the posterior itself, a case in which the formula
-    as printed ignores the data.
+    Works with every prior and every likelihood that factorises over clusters. The intermediate
+    targets are the improved ones of the reference, which delay the prior. If the anchors' clusters
+    contain only the anchors, the last target is the posterior itself; the formula as printed
+    ignores the data in this case.
 
     References
     ----------
@@ -105,7 +106,7 @@ class PGSM(SplitMergeSampler):
 
     @classmethod
     def examples(cls) -> list[PGSM]:
-        """Moves alone: few and many particles, two and three anchors, every threshold and law."""
+        """Moves without sweeps: all numbers of particles, thresholds and kinds of anchors."""
         pure: Any = {"n_moves": 1, "n_gibbs": 0}
         return [
             cls(**pure),
@@ -123,16 +124,16 @@ class PGSM(SplitMergeSampler):
             return dict.fromkeys(TALLY, 0)
         work = state.scratch["pgsm"][0]
         work.tally[:] = 0
-        state.repeat(moves, n_moves, *state.scratch["pgsm"], rng)
+        state.repeat(particle_moves, n_moves, *state.scratch["pgsm"], rng)
         return dict(zip(TALLY, work.tally.tolist(), strict=False))
 
     def _prepare(self, state: State) -> tuple[Work, Swarm, Any, int, float]:
         n_particles = whole("n_particles", self.n_particles, 2)
         n_anchors, n = whole("n_anchors", self.n_anchors, 2), len(state.labels)
-        law = law_of(self.anchors, state.problem.likelihood)
+        distribution = anchor_distribution(self.anchors, state.problem.likelihood)
         swarm = new_swarm(n_particles, n_anchors, n + 1)
         work = new_work(state.problem.likelihood, n, n_anchors)
-        return work, swarm, law, code("order", self.order, ORDERS), self._threshold()
+        return work, swarm, distribution, code("order", self.order, ORDERS), self._threshold()
 
     def _threshold(self) -> float:
         value = self.resample_threshold
@@ -146,8 +147,10 @@ class PGSM(SplitMergeSampler):
 
 
 @kernel
-def moves(problem, partition, work, swarm, law, order, threshold, rng, start, stop):
-    """Moves number start .. stop-1; return where room ran out, or stop."""
+def particle_moves(
+    problem, partition, work, swarm, distribution, order, threshold, rng, start, stop
+):
+    """Make moves start .. stop-1; return the first one without room, or stop."""
     lik, sizes, labels, items = problem.likelihood, partition.sizes, partition.labels, work.items
     n_anchors, n_slots = len(work.anchors), len(swarm.free) * len(work.anchors)
     for number in range(start, stop):
@@ -156,16 +159,16 @@ def moves(problem, partition, work, swarm, law, order, threshold, rng, start, st
         if base + n_slots + 1 > len(sizes):
             return number
         work.numbers[3] = base + n_slots
-        draw_anchors(law, problem, partition, work, rng)
+        draw_anchors(distribution, problem, partition, work, rng)
         n = gather_union(problem.items, labels, work, rng)
         n_old = work.numbers[0]
         for a in range(n_anchors):
             clear(lik, base + a)
             add(lik, base + a, items[a])
         arrange(lik, work, order, n_anchors, n, base, rng)
-        begin(swarm, base)
+        start_swarm(swarm, base)
         n_others = partition.n_blocks[0] - n_old
-        group = run(problem, partition, swarm, items, n, n_others, threshold, rng)
+        group = place_all(problem, partition, swarm, items, n, n_others, threshold, rng)
         work.tally[0] += 1
         work.tally[3] += n
         if group != swarm.numbers[FIRST]:
@@ -173,10 +176,11 @@ def moves(problem, partition, work, swarm, law, order, threshold, rng, start, st
             log_u = -rng.standard_exponential()
             first = base + group * n_anchors
             n_new = swarm.n_blocks[group]
-            accepted = log_u < law_ratio(law, problem, partition, work, n, first, n_new)
+            ratio = log_anchor_ratio(distribution, problem, partition, work, n, first, n_new)
+            accepted = log_u < ratio
             work.tally[1 if accepted else 2] += 1
             if accepted:
-                settle(problem, partition, work, n, first, n_new, n_old)
+                apply_proposal(problem, partition, work, n, first, n_new, n_old)
             else:
                 for t in range(n):
                     labels[items[t]] = swarm.before[t]
@@ -189,26 +193,26 @@ def moves(problem, partition, work, swarm, law, order, threshold, rng, start, st
 def gather_union(items, labels, work, rng):
     """Draw further anchors; list all in random order, then the other items of their blocks.
 
-    work.old holds these blocks in increasing order.
+    work.old lists these blocks in increasing order.
     """
     anchors, out, old = work.anchors, work.items, work.old
     for a in range(2, len(anchors)):
         rank = int(rng.random() * (len(items) - a))
         for t in range(len(items)):
-            if not listed(items[t], anchors, a):
+            if not is_among(items[t], anchors, a):
                 if rank == 0:
                     anchors[a] = items[t]
                     break
                 rank -= 1
     n = n_old = 0
     for a in range(len(anchors)):
-        # Inserted where it has its place among those before it, which is uniform.
+        # Insert it at a uniform position among those before it.
         spot = int(rng.random() * (a + 1))
         out[a] = out[spot]
         out[spot] = anchors[a]
         n += 1
         k = labels[anchors[a]]
-        if not listed(k, old, n_old):
+        if not is_among(k, old, n_old):
             old[n_old] = k
             n_old += 1
             for b in range(n_old - 1, 0, -1):
@@ -217,13 +221,13 @@ def gather_union(items, labels, work, rng):
     for t in range(len(items)):
         h = items[t]
         out[n] = h
-        n += int(listed(labels[h], old, n_old) and not listed(h, anchors, len(anchors)))
+        n += int(is_among(labels[h], old, n_old) and not is_among(h, anchors, len(anchors)))
     work.numbers[0] = n_old
     return n
 
 
 @kernel(inline=True)
-def listed(value, values, count):
+def is_among(value, values, count):
     """Whether a value is among the first `count` of an array."""
     for a in range(count):
         if values[a] == value:
@@ -232,13 +236,13 @@ def listed(value, values, count):
 
 
 @kernel
-def law_ratio(law, problem, partition, work, n, first, n_new):
-    """log h(anchors | proposal) - log h(anchors | state); the items are labelled as proposed."""
+def log_anchor_ratio(distribution, problem, partition, work, n, first, n_new):
+    """log h(anchors | proposal) - log h(anchors | state); sets the labels of the proposal."""
     labels, anchors, n_old = partition.labels, work.anchors, work.numbers[0]
     work.numbers[0] = 0
     work.numbers[1] = 0
     own, other = labels[anchors[0]], labels[anchors[1]]
-    before = log_law(law, problem, partition, work, own, other)
+    before = log_anchor_probability(distribution, problem, partition, work, own, other)
     for t in range(n):
         labels[work.items[t]] = first + work.sides[t]
     work.numbers[0] = n_old
@@ -246,12 +250,12 @@ def law_ratio(law, problem, partition, work, n, first, n_new):
     for b in range(n_new):
         work.new[b] = first + b
     own, other = labels[anchors[0]], labels[anchors[1]]
-    return log_law(law, problem, partition, work, own, other) - before
+    return log_anchor_probability(distribution, problem, partition, work, own, other) - before
 
 
 @kernel
-def settle(problem, partition, work, n, first, n_new, n_old):
-    """Make the blocks in slots first .. first + n_new - 1 those of the anchors."""
+def apply_proposal(problem, partition, work, n, first, n_new, n_old):
+    """Replace the anchors' blocks by those in slots first .. first + n_new - 1."""
     lik, sizes, labels, old = problem.likelihood, partition.sizes, partition.labels, work.old
     for b in range(n_new):
         k = old[b] if b < n_old else partition.n_blocks[0]
@@ -261,7 +265,7 @@ def settle(problem, partition, work, n, first, n_new, n_old):
         resize(partition, problem.log_w, k, sizes[first + b] - sizes[k])
     for t in range(n):
         labels[work.items[t]] = work.new[work.sides[t]]
-    for b in range(n_old - 1, n_new - 1, -1):  # the last one first, into which no other can move
+    for b in range(n_old - 1, n_new - 1, -1):  # the last one first: no other can move into it
         sizes[old[b]] = 0
         close(problem, partition, old[b])
     clear(lik, partition.n_blocks[0])

@@ -8,7 +8,7 @@ import numpy as np
 
 from bnpcluster._core.arguments import code
 from bnpcluster._core.state import State
-from bnpcluster.samplers.split_merge.base import PairSampler, law_of
+from bnpcluster.samplers.split_merge.base import PairSampler, anchor_distribution
 from bnpcluster.samplers.split_merge.kernel import Plan
 from bnpcluster.samplers.split_merge.launches import SEQUENTIAL
 from bnpcluster.samplers.split_merge.orders import ORDERS
@@ -18,30 +18,31 @@ class SAMS(PairSampler):
     """Sequentially allocated merge-split.
 
     A move draws two rows, the anchors. If they share a cluster, it proposes to split it: each of
-    the other rows in turn goes to one of the two, with the probability that those placed before it
-    imply. If they do not, it proposes to merge their two clusters.
+    the other rows in turn goes to one of the two sides, with its probability given the rows placed
+    so far. Otherwise it proposes to merge their two clusters.
 
     Parameters
     ----------
     anchors : {"uniform", "cluster", "threshold", "balanced"}, default="uniform"
-        How anchors are drawn: uniformly; the second from a cluster that might be merged with the
-        first one's ("cluster", by the ratio of marginal likelihoods), or that might hold the
-        first anchor ("threshold"); or two rows of one cluster and of two equally often
-        ("balanced"). All are corrected for in the acceptance probability, so all are exact.
+        How anchors are drawn. ``"uniform"``: all pairs are equally likely. ``"cluster"``: the
+        second comes from a cluster that might merge with that of the first (by the ratio of
+        marginal likelihoods). ``"threshold"``: the second comes from a cluster that might contain
+        the first. ``"balanced"``: both come from one cluster or from two, equally often. The
+        acceptance probability corrects for this, so all are exact.
     order : {"random", "decisive", "alternate"}, default="random"
-        The order in which rows are placed. ``"decisive"``: those first that tell the anchors apart
-        most clearly, which raises the acceptance of good splits by orders of magnitude;
-        ``"alternate"``: a coin between the two.
+        The order in which rows are placed. ``"decisive"``: rows that clearly prefer one anchor come
+        first, which raises the acceptance of good splits by orders of magnitude. ``"alternate"``: a
+        coin chooses between the two.
     n_moves : int or "auto", default="auto"
-        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or, where rows are
-        few, the rest of an iteration; found in warm-up.
+        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or, if there are few
+        rows, about as much as the rest of an iteration; tuned in warm-up.
     n_gibbs : int, default=1
         Gibbs sweeps per iteration; 0 gives the pure sampler.
 
     Notes
     -----
-    Serves every prior and every likelihood; a likelihood that does not factorise over clusters has
-    no informed anchors.
+    Works with every prior and every likelihood. Likelihoods that do not factorise over clusters
+    have no informed anchors.
 
     References
     ----------
@@ -75,7 +76,7 @@ class SAMS(PairSampler):
 
     @classmethod
     def examples(cls) -> list[SAMS]:
-        """Moves alone, with every law of anchors and every order."""
+        """Moves without sweeps, with every kind of anchors and every order."""
         choices = [
             ("uniform", "random"),
             ("balanced", "decisive"),
@@ -85,5 +86,5 @@ class SAMS(PairSampler):
         return [cls(anchors=a, order=o, n_moves=1, n_gibbs=0) for a, o in choices]
 
     def _plan(self, state: State) -> tuple[Any, Plan]:
-        law = law_of(self.anchors, state.problem.likelihood)
-        return law, Plan(code("order", self.order, ORDERS), np.array([SEQUENTIAL]), 0)
+        distribution = anchor_distribution(self.anchors, state.problem.likelihood)
+        return distribution, Plan(code("order", self.order, ORDERS), np.array([SEQUENTIAL]), 0)

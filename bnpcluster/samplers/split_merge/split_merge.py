@@ -6,7 +6,7 @@ from typing import Any
 
 from bnpcluster._core.arguments import whole
 from bnpcluster._core.state import State
-from bnpcluster.samplers.split_merge.base import PairSampler, launch_codes, law_of
+from bnpcluster.samplers.split_merge.base import PairSampler, anchor_distribution, launch_codes
 from bnpcluster.samplers.split_merge.kernel import Plan
 from bnpcluster.samplers.split_merge.orders import RANDOM
 
@@ -15,39 +15,39 @@ class SplitMerge(PairSampler):
     """Launch split-merge: restricted Gibbs split-merge from data-driven launches.
 
     A move draws two rows, the anchors, as often from one cluster as from two. If they share a
-    cluster, it proposes to split it: a launch divides the other rows between the anchors, and
-    restricted Gibbs scans follow, the last of which is the proposal. If they do not, it proposes to
-    merge their clusters. What makes it find clusters where other moves get stuck is the launch:
-    2-means from the anchors, in plain distances or in those of the cluster's own covariance; a few
-    rounds in which every row goes to the side that predicts it better; or one row at a time. Each
-    move draws one of the `launches`.
+    cluster, it proposes to split it: a launch divides the other rows between the anchors, then
+    restricted Gibbs scans follow, and the last scan is the proposal. Otherwise it proposes to merge
+    their clusters. The launch lets it find clusters where other moves get stuck. A launch is
+    2-means from the anchors, with Euclidean distances or those of the cluster's covariance; or a
+    few rounds in which every row goes to the side that predicts it better; or an allocation of one
+    row at a time. Each move draws one of the `launches`.
 
     Parameters
     ----------
     launches : "auto" or list of str, default="auto"
         From ``"two_means"``, ``"whitened_two_means"``, ``"hard"``, ``"sequential"`` and
-        ``"random"`` (the coins of Jain and Neal); one named twice is drawn twice as often.
-        ``"auto"``: both kinds of 2-means and sequential where rows are points, hard and sequential
-        where distances make no sense.
+        ``"random"`` (the coins of Jain and Neal). One that you list twice is drawn twice as often.
+        ``"auto"``: both kinds of 2-means and sequential if rows are points, else hard and
+        sequential.
     n_restricted : int, default=0
-        Restricted scans between the launch and the one that proposes.
+        Restricted scans between the launch and the proposing scan.
     anchors : {"balanced", "uniform", "cluster", "threshold"}, default="balanced"
         How anchors are drawn; see `SAMS`.
     n_moves : int or "auto", default="auto"
-        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or, where rows are
-        few, the rest of an iteration; found in warm-up.
+        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or, if there are few
+        rows, about as much as the rest of an iteration; tuned in warm-up.
     n_gibbs : int, default=1
         Gibbs sweeps per iteration; 0 gives the pure sampler.
 
     Notes
     -----
     This sampler is the package's own work. It is exact because a launch is a function of the rows
-    of both clusters together, the anchors and fresh randomness, never of their present division:
-    given all three, a move is a Metropolis-Hastings step between the merged state and the splits
-    that keep the anchors apart, and a mixture of such steps leaves the posterior invariant. The
-    page on samplers in the documentation has the proof, and what was measured.
+    of both clusters together, the anchors and fresh randomness, never of their present division.
+    Given all three, a move is a Metropolis-Hastings step between the merged state and the splits
+    that keep the anchors apart. A mixture of such steps leaves the posterior invariant. See the
+    page on samplers in the documentation for the proof and for measurements.
 
-    Serves every prior and every likelihood that factorises over clusters.
+    Works with every prior and every likelihood that factorises over clusters.
 
     References
     ----------
@@ -85,7 +85,7 @@ class SplitMerge(PairSampler):
 
     @classmethod
     def examples(cls) -> list[SplitMerge]:
-        """One move alone at the default, and with the launches that serve every likelihood."""
+        """One move without sweeps, by default and with the launches for every likelihood."""
         return [
             cls(n_moves=1, n_gibbs=0),
             cls(launches=["hard", "random"], n_restricted=1, n_moves=1, n_gibbs=0),
@@ -94,4 +94,5 @@ class SplitMerge(PairSampler):
     def _plan(self, state: State) -> tuple[Any, Plan]:
         bound = state.problem.likelihood
         scans = whole("n_restricted", self.n_restricted, 0)
-        return law_of(self.anchors, bound), Plan(RANDOM, launch_codes(self.launches, bound), scans)
+        plan = Plan(RANDOM, launch_codes(self.launches, bound), scans)
+        return anchor_distribution(self.anchors, bound), plan

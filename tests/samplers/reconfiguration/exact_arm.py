@@ -37,7 +37,7 @@ from tests.samplers.split_merge.exact_kernel import (
     canonical,
     check_balance,
 )
-from tests.tools.branches import law, transition_matrix
+from tests.tools.branches import outcomes, transition_matrix
 from tests.tools.brute_force_relational import BruteForceRelational
 
 VARIANTS = ("full", "singletons", "simple")
@@ -65,7 +65,7 @@ class Moves(Chain):
         return canonical(self.state.labels[self.absent :])
 
     def proposals(self, partition):
-        """Exact law of the end of a first pass."""
+        """Exact distribution of the end of a first pass."""
 
         def run(rng):
             self.put(partition)
@@ -73,7 +73,7 @@ class Moves(Chain):
             self.travel(uniforms)
             return canonical(self.state.labels)
 
-        return law(run)
+        return outcomes(run)
 
     def travel(self, uniforms, goal=None):
         problem, partition = self.state.problem, self.state.partition
@@ -147,7 +147,7 @@ def test_a_move_is_in_detailed_balance(told, variant):
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", ["bernoulli-dp", "nig-three_blocks_at_most", "relational-five"])
 def test_a_forced_pass_finds_the_one_way_and_its_probability(name, variant):
-    """The law of the ends of free passes, all ways together, is what forced passes tell."""
+    """Forced passes give the same probabilities as free passes, summed over all ways."""
     chain = Moves(*TARGETS[name], variant=variant)
     partitions = [tuple(row.tolist()) for row in all_partitions(5)]
     for z in partitions[::5]:

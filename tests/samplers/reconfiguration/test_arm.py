@@ -215,7 +215,7 @@ def test_a_history_is_bounded_and_evenly_spaced():
         (ARM(archive="frosen"), {}, "archive must be one of.*Did you mean 'frozen'"),
         (ARM(n_moves=-1), {}, "n_moves must be an integer of at least 0"),
         (JainNeal(launch="archiv"), {}, "launch must be one of.*Did you mean 'archive'"),
-        (JainNeal(launch="archive", n_restricted=None), {}, "0 or more scans"),
+        (JainNeal(launch="archive", n_restricted=None), {}, "needs scans"),
     ],
 )
 def test_what_cannot_be_is_said_in_a_sentence(sampler, parameters, message):

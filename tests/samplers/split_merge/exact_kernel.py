@@ -17,11 +17,10 @@ from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import MFM, NGG, DirichletProcess, FiniteDirichlet, PitmanYor
 from bnpcluster.samplers import SAMS, JainNeal, SplitMerge
-from bnpcluster.samplers.split_merge.anchors import Balanced, draw_anchors, log_law
+from bnpcluster.samplers.split_merge.anchors import Balanced, draw_anchors, log_anchor_probability
 from bnpcluster.samplers.split_merge.kernel import new_work
 from bnpcluster.testing import all_partitions
-from tests.tools.branches import law as law_of_outcome
-from tests.tools.branches import transition_matrix
+from tests.tools.branches import outcomes, transition_matrix
 from tests.tools.brute_force_relational import BruteForceRelational
 from tests.tools.dossier import IMBALANCE, note
 
@@ -48,19 +47,19 @@ class Target(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """The law of anchors that are given."""
+    """Anchors that are given."""
 
     one: int
     two: int
 
 
 @draw_anchors.register(Fixed)
-def _draw_fixed(law, problem, partition, work, rng):
-    work.anchors[0], work.anchors[1] = law.one, law.two
+def _draw_fixed(distribution, problem, partition, work, rng):
+    work.anchors[0], work.anchors[1] = distribution.one, distribution.two
 
 
-@log_law.register(Fixed)
-def _log_fixed(law, problem, partition, work, own, other):
+@log_anchor_probability.register(Fixed)
+def _log_fixed(distribution, problem, partition, work, own, other):
     return 0.0
 
 
@@ -69,7 +68,7 @@ class Uncorrected(NamedTuple):
 
 
 draw_anchors.register(Uncorrected)(draw_anchors.find(Balanced))
-log_law.register(Uncorrected)(_log_fixed)
+log_anchor_probability.register(Uncorrected)(_log_fixed)
 
 
 def canonical(labels):
@@ -79,15 +78,15 @@ def canonical(labels):
 
 
 class Chain:
-    """One move of a sampler on a target, its law of anchors replaced by `law` if given."""
+    """One move of a sampler on a target, its anchors drawn from `distribution` if given."""
 
-    def __init__(self, sampler, target, law=None):
+    def __init__(self, sampler, target, distribution=None):
         self.sampler = sampler.set_params(n_moves=1, n_gibbs=0)
         self.state, self.absent = target.state(), target.absent
-        if law is not None:
+        if distribution is not None:
             work = new_work(self.state.problem.likelihood, len(target.X))
             plan = sampler._plan(self.state)[1]
-            self.state.scratch = {"moves": (work, law, plan)}
+            self.state.scratch = {"moves": (work, distribution, plan)}
 
     def put(self, partition):
         self.state.labels[self.absent :] = partition
@@ -98,8 +97,8 @@ class Chain:
         self.sampler.step(self.state, rng)
         return canonical(self.state.labels[self.absent :])
 
-    def law(self, partition):
-        return law_of_outcome(lambda rng: self.step(partition, rng))
+    def outcomes(self, partition):
+        return outcomes(lambda rng: self.step(partition, rng))
 
     def posterior(self):
         """Partitions of positive probability, and their probabilities."""
@@ -294,11 +293,11 @@ GOLDEN = {
 def test_probabilities_of_one_move_are_those_of_an_independent_program(sampler, splits, merge):
     target = Target(Bernoulli(), DirichletProcess(1.0), COINS[:4])
     chain = Chain(sampler, target, Fixed(0, 2))
-    found = chain.law(ONE_BLOCK)
+    found = chain.outcomes(ONE_BLOCK)
     assert set(found) <= set(GOLDEN_SPLITS)
     for z, expected in zip(GOLDEN_SPLITS, splits, strict=True):
         assert found.get(z, 0.0) == pytest.approx(expected, abs=1e-9)
-    found = chain.law(TWO_PAIRS)
+    found = chain.outcomes(TWO_PAIRS)
     assert set(found) == {ONE_BLOCK, TWO_PAIRS}
     assert found[ONE_BLOCK] == pytest.approx(merge, abs=1e-9)
 
@@ -306,7 +305,7 @@ def test_probabilities_of_one_move_are_those_of_an_independent_program(sampler, 
 def test_a_simple_random_split_is_accepted_by_the_ratio_of_posteriors():
     chain = Chain(JainNeal(n_restricted=None), DP_COINS, Fixed(0, 2))
     p = dict(zip(*chain.posterior(), strict=True))
-    found = chain.law(ONE_BLOCK)
+    found = chain.outcomes(ONE_BLOCK)
     for z in GOLDEN_SPLITS[1:]:
         assert found[z] == pytest.approx(min(1.0, 4.0 * p[z] / p[ONE_BLOCK]) / 4.0, abs=1e-12)
 
@@ -354,7 +353,7 @@ def test_a_likelihood_that_does_not_factorise_is_in_detailed_balance(sampler, be
         check_balance(Chain(sampler, target))
 
 
-def test_an_uncorrected_law_of_anchors_is_noticed():
+def test_uncorrected_anchors_are_noticed():
     _, p, matrix = Chain(SAMS(), DP_COINS, Uncorrected()).matrix()
     assert imbalance(p, matrix).max() > 1e-3
     assert np.abs(p @ matrix - p).max() > 1e-3

@@ -1,7 +1,7 @@
 """Exact proofs that particle Gibbs moves leave the posterior as it is; see `exact_kernel`.
 
 For given anchors a move is reversible, and so is a move that draws them and corrects for their
-law: its transition matrix is in detailed balance with the posterior.
+probability: its transition matrix is in detailed balance with the posterior.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,7 @@ import pytest
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
 from bnpcluster.priors import MFM, DirichletProcess, FiniteDirichlet, PitmanYor
 from bnpcluster.samplers import PGSM
-from bnpcluster.samplers.split_merge.anchors import Uniform, draw_anchors, log_law
+from bnpcluster.samplers.split_merge.anchors import Uniform, draw_anchors, log_anchor_probability
 from bnpcluster.samplers.split_merge.informed_anchors import Cluster
 from tests.samplers.split_merge.exact_kernel import (
     APART,
@@ -31,20 +31,20 @@ class Uncorrected(NamedTuple):
 
 
 draw_anchors.register(Uncorrected)(draw_anchors.find(Cluster))
-log_law.register(Uncorrected)(log_law.find(Uniform))
+log_anchor_probability.register(Uncorrected)(log_anchor_probability.find(Uniform))
 
 
 class ParticleChain(Chain):
-    """One particle Gibbs move on a target, its law of anchors replaced by `law` if given."""
+    """One particle Gibbs move on a target, its anchors drawn from `distribution` if given."""
 
-    def __init__(self, sampler, target, law=None):
+    def __init__(self, sampler, target, distribution=None):
         self.sampler = sampler.set_params(n_moves=1, n_gibbs=0)
         self.state, self.absent = target.state(), target.absent
         for _ in range(2):
             self.state.enlarge()
-        if law is not None:
+        if distribution is not None:
             work, swarm, _, order, threshold = self.sampler._prepare(self.state)
-            self.state.scratch = {"pgsm": (work, swarm, law, order, threshold)}
+            self.state.scratch = {"pgsm": (work, swarm, distribution, order, threshold)}
 
 
 DP = DirichletProcess(1.0)
@@ -114,13 +114,13 @@ GOLDEN = {
 @pytest.mark.parametrize("start", GOLDEN)
 def test_golden_transition_probabilities(start):
     chain = ParticleChain(PGSM(n_particles=2, **PAPER), DP_COINS, Fixed(0, 2))
-    law = chain.law(start)
-    found = [law.pop(z) for z in GOLDEN_STATES]
+    distribution = chain.outcomes(start)
+    found = [distribution.pop(z) for z in GOLDEN_STATES]
     np.testing.assert_allclose(found, GOLDEN[start], atol=1e-10)
-    assert not law
+    assert not distribution
 
 
-def test_a_law_that_is_not_corrected_breaks_the_balance():
+def test_uncorrected_anchors_break_the_balance():
     """The harness has the power to see it."""
     sampler = PGSM(n_particles=2, anchors="cluster", order="decisive")
     target = Target(NormalInverseGamma(), DP, APART[:4])

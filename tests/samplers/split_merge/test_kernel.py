@@ -18,7 +18,7 @@ from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import PGSM, SAMS, JainNeal, SplitMerge
 from bnpcluster.samplers.split_merge.anchors import draw_anchors, member
 from bnpcluster.samplers.split_merge.base import COLUMNS, FEW, IDLE, MOST_MOVES, PASSES, UNTUNED
-from bnpcluster.samplers.split_merge.informed_anchors import LAWS
+from bnpcluster.samplers.split_merge.informed_anchors import ANCHOR_DISTRIBUTIONS
 from bnpcluster.samplers.split_merge.kernel import new_work
 from bnpcluster.samplers.split_merge.launches import LAUNCHES, ROUNDS, launch, two_means
 from bnpcluster.samplers.split_merge.orders import DECISIVE, RANDOM, arrange
@@ -282,25 +282,25 @@ def test_moves_keep_the_books(sampler, likelihood, X):
 
 
 def anchors_drawn(name, labels, times=300):
-    """Pairs of anchors that a law draws from `FAR` in these blocks."""
+    """Pairs of anchors drawn from `FAR` in these blocks."""
     state = State(NormalInverseWishart().bind(FAR), DirichletProcess(1.0), labels, capacity=16)
     work, rng = new_work(state.problem.likelihood, 90), np.random.default_rng(0)
     work.numbers[3] = state.n_blocks + 4
     drawn = []
     for _ in range(times):
-        draw_anchors(LAWS[name](), state.problem, state.partition, work, rng)
+        draw_anchors(ANCHOR_DISTRIBUTIONS[name](), state.problem, state.partition, work, rng)
         drawn.append(work.anchors.tolist())
     return np.array(drawn)
 
 
-@pytest.mark.parametrize("law", ["cluster", "threshold"])
-def test_informed_anchors_are_drawn_where_blocks_might_be_one(law):
+@pytest.mark.parametrize("anchors", ["cluster", "threshold"])
+def test_informed_anchors_are_drawn_where_blocks_might_be_one(anchors):
     """Six blocks, of which two and two are halves of a cluster."""
-    i, j = anchors_drawn(law, np.arange(90) // 15).T
+    i, j = anchors_drawn(anchors, np.arange(90) // 15).T
     np.testing.assert_array_equal(i // 30, j // 30)
     assert (i != j).all() and len(np.unique(i)) > 80
     together = (i // 15 == j // 15).sum()
-    assert 20 < together < (80 if law == "cluster" else 190)
+    assert 20 < together < (80 if anchors == "cluster" else 190)
 
 
 def test_balanced_anchors_share_a_block_half_the_time():
