@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bnpcluster._core.jit import kernel
 from bnpcluster._core.partition import new_partition
 from bnpcluster._core.state import grown_bound
 from bnpcluster._estimators.mixture import Mixture
-from bnpcluster._predict.predictive import fill, share_out
+from bnpcluster._predict.kernels import add_posteriors, fill, share_out
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.likelihoods.pyclone.tables import index_rows, warn_of_purity, wide
 
@@ -146,13 +145,3 @@ def _averaged(model: Mixture) -> tuple[np.ndarray, np.ndarray]:
         agreement += weights[r] * overlap[labels[r], fitted.estimate]
     total = total[..., : bound.n_grid]
     return total / total.sum(axis=2, keepdims=True), agreement
-
-
-@kernel
-def add_posteriors(bound, labels, weight, total):
-    """Add `weight` times the posterior of every item's slot."""
-    for i in range(len(labels)):
-        k = labels[i]
-        for s in range(total.shape[1]):
-            for j in range(bound.span[k, s, 0], bound.span[k, s, 1]):
-                total[i, s, j] += weight * bound.posterior[k, s, j]

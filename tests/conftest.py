@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bnpcluster import DPMixture
+from tests.tools import compilations
 from tests.tools.dossier import VARIABLE, Dossier
 
 
@@ -20,6 +21,14 @@ def pytest_configure(config):
     """Write it, if it is asked for."""
     if config.getoption("--dossier"):
         config.pluginmanager.register(Dossier(config))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compilations_are_named_by_all_that_enters_them():
+    """Every function that enters a compilation of the suite is in a file that names it."""
+    compilations.record()
+    yield
+    assert compilations.unreached() == []
 
 
 def three_blobs(n=60, d=2, seed=0):

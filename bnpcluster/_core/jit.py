@@ -4,10 +4,9 @@
 `generic` declares an operation that every likelihood implements for its own bound data: one
 name, dispatched on the class of the first argument, inside compiled code and outside it.
 
-numba looks for edits only in the file that holds a function, so a cached sampler could silently go
-on running the old code of a likelihood. Here the name of every cached compilation therefore
-includes a digest of all sources of the package, and of the files that define bound data classes
-outside it.
+numba looks for edits only in the file that holds a function, so a cached sampler could silently run
+the old code of a likelihood. Here the name of every cached compilation includes a digest of all
+sources that can reach it (`reach`), and of nothing else: an edit of a plot recompiles nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ import hashlib
 import inspect
 import os
 import pickle
+import sys
 from collections.abc import Callable
-from functools import cache
+from contextlib import suppress
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -29,6 +29,8 @@ from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
+from bnpcluster._core import sources
+
 CACHE = os.environ.get("BNPCLUSTER_NUMBA_CACHE", "1") != "0"
 """Whether compiled kernels are kept on disk (set BNPCLUSTER_NUMBA_CACHE=0 to turn it off)."""
 
@@ -38,7 +40,6 @@ DISABLED = bool(getattr(numba.config, "DISABLE_JIT", 0))
 KERNELS: list[Any] = []
 """All compiled functions, so that tests can count compilations."""
 
-_PACKAGE = Path(__file__).parents[1]
 # numpy's error model: a division by zero gives inf, and no test for it stops vectorisation.
 # Without reference counting (_nrt) a kernel cannot allocate, and never touches the counts of the
 # arrays it is passed, which would cost more than the arithmetic.
@@ -46,23 +47,56 @@ _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
 _NO_ENTRY: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # not called from Python
 
 
-@cache
-def digest_of_package() -> str:
-    """Digest of all sources of the package."""
-    digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+GENERICS: list[Generic] = []
+"""All operations, so that the files that register one for a class can be found."""
+
+ENTERED: set[tuple[Path, tuple[type, ...], Path]] | None = None
+"""If a set, it records what enters a compilation: a kernel's file, the classes in its signature,
+and the file of a function that it calls. Tests compare that with `reach`."""
+
+_COMPILING: list[
+    tuple[Path, tuple[type, ...]]
+] = []  # the kernels that compile now, the last inside
 
 
-@cache
-def _digest_of_class(cls: type) -> str | None:
-    """Digest of the sources behind an outside class; None if they cannot be known again."""
-    if cls.__module__ == "__main__":
-        return None  # such a class is another one in every process
+def reach(file: Path, module: str, classes: tuple[type, ...]) -> frozenset[Path] | None:
+    """The sources that can change what a kernel in `file` does with data of some classes.
+
+    These are the closures of its own file, of the files of the classes, and of all files that
+    register an operation for one of them. None if a source cannot be known again.
+    """
+    found = sources.closure(file, module)
+    for cls in classes:
+        known = sources_of_class(cls)
+        if known is None:
+            return None
+        found |= known
+    return found
+
+
+def sources_of_class(cls: type) -> frozenset[Path] | None:
+    """The sources behind a class of bound data and its operations; None if one is unknown."""
+    own = closure_of(cls)
+    if own is None:
+        return None
+    for operation in GENERICS:
+        if cls in operation.implementations:
+            more = closure_of(operation.implementations[cls])
+            if more is None:
+                return None
+            own |= more
+    return own
+
+
+def closure_of(thing: Any) -> frozenset[Path] | None:
+    """The sources that a class or a function depends on; None if they cannot be known again."""
+    thing = getattr(thing, "py_func", thing)
+    if thing.__module__ == "__main__":
+        return None  # it is another one in every process
     try:
-        return hashlib.sha256(Path(inspect.getfile(cls)).read_bytes()).hexdigest()
-    except (OSError, TypeError):
+        file = Path(inspect.getfile(thing)).resolve()
+        return sources.closure(file, thing.__module__)
+    except (OSError, SyntaxError, TypeError):
         return None
 
 
@@ -75,13 +109,13 @@ def _named_tuples(kind: Any) -> list[type]:
     return []
 
 
-def _outside(signature: Any) -> list[type]:
-    found = [c for kind in signature for c in _named_tuples(kind)]
-    return [c for c in found if c.__module__.split(".")[0] != _PACKAGE.name]
+def _classes(signature: Any) -> tuple[type, ...]:
+    """The named tuple classes in a signature, each once."""
+    return tuple(dict.fromkeys(c for kind in signature for c in _named_tuples(kind)))
 
 
 class _StampedCache(FunctionCache):
-    """numba's disk cache, with the digests of all the sources that matter in its file names.
+    """numba's disk cache, with a digest of the sources that matter in its file names.
 
     Every compilation goes to files of its own, named after its signature, too. In an index that
     several share, processes that compile at the same time may take the same file name for different
@@ -89,42 +123,85 @@ class _StampedCache(FunctionCache):
     the classes themselves. Code without an entry from Python has names of its own, too.
     """
 
-    def __init__(self, function: Callable, suffix: str = ""):
-        self._function, self._suffix = function, suffix
+    def __init__(self, function: Callable, suffix: str = "", options: str = ""):
+        self._function, self._suffix, self._options = function, suffix, options
         if suffix:
             named = FunctionType(function.__code__, function.__globals__)
             named.__qualname__ = f"{function.__qualname__}-{suffix}"
             named.__module__ = function.__module__
             function = named
         super().__init__(function)
-        self._by_signature: dict[str, _StampedCache] = {}
+        self._by_signature: dict[Any, _StampedCache | None] = {}
 
     def _for(self, sig: Any) -> Any:
-        """The cache for a signature; None if a class in it cannot be known again."""
-        digests = [_digest_of_class(c) for c in _outside(sig)]
-        if None in digests:
-            return None
-        text = "".join(map(str, [sig, digest_of_package(), *digests]))
-        suffix = hashlib.sha256(text.encode()).hexdigest()[:16]
-        if suffix not in self._by_signature:
-            self._by_signature[suffix] = _StampedCache(self._function, self._suffix + suffix)
-        return super(_StampedCache, self._by_signature[suffix])
+        """The cache for a signature; None if its sources cannot be known again."""
+        if sig not in self._by_signature:
+            names = self._names(sig)
+            self._by_signature[sig] = _StampedCache(self._function, names) if names else None
+        return self._by_signature[sig]
+
+    def _names(self, sig: Any) -> str:
+        """What names the files of a signature: a digest of its kind, and one of the sources.
+
+        Of the same kind are compilations of which a new one makes the others stale.
+        """
+        file, module = Path(inspect.getfile(self._function)).resolve(), self._function.__module__
+        classes = _classes(sig)
+        files = reach(file, module, classes)
+        if files is None:
+            return ""
+        folder = _folder_of(file, module)
+        outside = sorted(str(other) for other in files if not other.is_relative_to(folder))
+        names = [f"{c.__module__}.{c.__qualname__}" for c in classes]
+        kind = str([sig, names, outside, numba.__version__, sys.version, self._options])
+        short = hashlib.sha256(kind.encode()).hexdigest()[:16]
+        return f"{self._suffix}{short}-{sources.digest(files)[:16]}"
 
     def load_overload(self, sig, target_context):
-        place = self._for(sig)
-        if place is None:
+        files = self._for(sig)
+        if files is None:
             return None
         try:
-            return place.load_overload(sig, target_context)
+            return super(_StampedCache, files).load_overload(sig, target_context)
         except (ImportError, AttributeError, EOFError, pickle.UnpicklingError):
             # The index names a class that is gone, as after an upgrade: begin a new one.
-            place.flush()
+            files.flush()
             return None
 
     def save_overload(self, sig, data):
-        place = self._for(sig)
-        if place:
-            place.save_overload(sig, data)
+        files = self._for(sig)
+        if files is not None:
+            super(_StampedCache, files).save_overload(sig, data)
+            prune(Path(files.cache_path), self._function, files._suffix)
+
+
+def prune(folder: Path, function: Callable, names: str) -> None:
+    """Remove files of older versions of a compilation, and of functions that are gone."""
+    file = Path(inspect.getfile(function))
+    beginning, current = f"{file.stem}.{_in_file_names(function)}-", names.rpartition("-")[0]
+    kernels = {_in_file_names(k.py_func) for k in KERNELS if _is_in(k, file)}
+    for found in [*folder.glob("*.nbi"), *folder.glob("*.nbc")]:
+        stem, _, rest = found.name.partition(".")
+        same = found.name.startswith(f"{beginning}{current}-")
+        old = same and not found.name.startswith(f"{beginning}{names}-")
+        gone = not file.with_name(f"{stem}.py").exists()
+        if old or gone or (stem == file.stem and rest.split("-")[0] not in kernels):
+            with suppress(OSError):
+                found.unlink()
+
+
+def _in_file_names(function: Callable) -> str:
+    """A function's name as numba writes it in names of files."""
+    return function.__qualname__.replace("<", "").replace(">", "")
+
+
+def _is_in(kernel: Any, file: Path) -> bool:
+    return kernel.py_func.__code__.co_filename == str(file)
+
+
+def _folder_of(file: Path, module: str) -> Path:
+    """The folder of the package, or of the script, that a file belongs to."""
+    return file.parents[max(module.count(".") - 1, 0)]
 
 
 def kernel(
@@ -149,9 +226,10 @@ def kernel(
     for dispatcher, suffix in ((inner, "inner"), (inner.entry, "")):
         _ignore_literals(dispatcher)
         _collect_later(dispatcher)
+        _record_entries(dispatcher)
         if CACHE:
             try:
-                dispatcher._cache = _StampedCache(function, suffix)
+                dispatcher._cache = _StampedCache(function, suffix, str(options))
             except RuntimeError:
                 pass  # no folder can be written to, so every process compiles for itself
         KERNELS.append(dispatcher)
@@ -200,6 +278,32 @@ def _collect_later(dispatcher: Any) -> None:
     dispatcher.compile = compile
 
 
+def _record_entries(dispatcher: Any) -> None:
+    """Let a compilation be known to the functions that enter it, for `ENTERED`."""
+    compile_now, resolve = dispatcher.compile, dispatcher.get_call_template
+    file = Path(dispatcher.py_func.__code__.co_filename).resolve()
+
+    def compile(sig):
+        _COMPILING.append((file, _classes(getattr(sig, "args", sig))))
+        try:
+            return compile_now(sig)
+        finally:
+            _COMPILING.pop()
+
+    def get_call_template(args, kws):
+        _enter(dispatcher.py_func)
+        return resolve(args, kws)
+
+    dispatcher.compile, dispatcher.get_call_template = compile, get_call_template
+
+
+def _enter(function: Callable) -> None:
+    """Record that a function enters the compilation that is going on."""
+    if ENTERED is not None and _COMPILING:
+        file = Path(inspect.getfile(function)).resolve()
+        ENTERED.add((*_COMPILING[-1], file))
+
+
 class Generic:
     """An operation with one implementation per class of bound data.
 
@@ -214,6 +318,7 @@ class Generic:
         self.fallback = declaration if needs else None
         self.needs = needs or ()
         self.implementations: dict[type, Callable] = {}
+        GENERICS.append(self)
 
     def register(self, cls: type) -> Callable[[Callable], Callable]:
         """Make the decorated function the implementation for bound data of class `cls`."""
@@ -247,7 +352,10 @@ def generic(declaration: Callable | None = None, *, needs: tuple[Generic, ...] =
     operation = Generic(declaration, needs)
 
     def typing(bound, *args):
-        return operation.find(bound.instance_class)
+        found = operation.find(bound.instance_class)
+        if found is not None:
+            _enter(getattr(found, "py_func", found))
+        return found
 
     typing.__signature__ = operation.__signature__  # type: ignore[attr-defined]
     overload(operation, jit_options={**_OPTIONS, **_NO_ENTRY, "forceinline": True})(typing)

@@ -11,12 +11,10 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-import bnpcluster
 from bnpcluster._core import arguments
-from bnpcluster._core.jit import digest_of_package
 from bnpcluster._estimators.report import Report
 from bnpcluster._fitting import smc_runs
-from bnpcluster._fitting.checkpoint import Checkpoint, frozen, thawed
+from bnpcluster._fitting.checkpoint import Checkpoint, digest_of_code, frozen, thawed
 from bnpcluster._fitting.initial_labels import STARTS, starts
 from bnpcluster._fitting.progress import follow
 from bnpcluster._fitting.rounds import (
@@ -86,7 +84,7 @@ class Sampled(ClusterMixin, BaseEstimator):
         )
         bound = likelihood.bind(X)
         self._check(sampler, bound, likelihood)
-        checkpoint = self._checkpoint(X)
+        checkpoint = self._checkpoint(X, bound, (likelihood, prior, sampler))
         n_chains = arguments.count("n_chains", self.n_chains, 1)
         chains = None
         if checkpoint and not self._can_warm_start(X.shape[0], n_chains):
@@ -151,12 +149,12 @@ class Sampled(ClusterMixin, BaseEstimator):
             )
         return likelihood, prior, sampler
 
-    def _checkpoint(self, X: Any) -> Checkpoint | None:
+    def _checkpoint(self, X: Any, bound: Any, components: tuple) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
         parameters = {k: v for k, v in self.get_params().items() if k not in NOT_IDENTITY}
-        version = (bnpcluster.__version__, digest_of_package())
-        identity = (type(self).__name__, sorted(parameters.items()), X, version)
+        code = digest_of_code(bound, components)
+        identity = (type(self).__name__, sorted(parameters.items()), X, code)
         return Checkpoint(self.checkpoint, identity)
 
     def _start(

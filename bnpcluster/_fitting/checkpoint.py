@@ -8,7 +8,7 @@ import time
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,10 @@ from uuid import uuid4
 import joblib
 import numpy as np
 
-from bnpcluster._fitting.rounds import Chain, Place
+from bnpcluster._core.jit import closure_of, sources_of_class
+from bnpcluster._core.sources import digest
+from bnpcluster._fitting.initial_labels import starts
+from bnpcluster._fitting.rounds import Chain, Place, run
 from bnpcluster.priors import Prior
 
 FORMAT = 1
@@ -47,6 +50,21 @@ def frozen(chain: Chain, place: Place | None = None) -> dict[str, np.ndarray]:
         "draws": stacked(chain.draws[: place.n_draws], len(place.labels)),
         "history": stacked(list(place.history.values()), len(place.labels)),
     }
+
+
+def digest_of_code(bound: Any, components: Iterable[Any]) -> str:
+    """A digest of the sources that decide the draws: the loop of the chains and its components."""
+    known = [closure_of(thing) for thing in (run, starts, *map(type, components))]
+    known += [sources_of_class(cls) for cls in classes_of(bound)]
+    return digest(file for files in known if files is not None for file in files)
+
+
+def classes_of(bound: Any) -> Iterator[type]:
+    """The classes of bound data, at any depth."""
+    yield type(bound)
+    for part in bound:
+        if isinstance(part, tuple):
+            yield from classes_of(part)
 
 
 def stacked(rows: list[np.ndarray], n: int) -> np.ndarray:

@@ -7,13 +7,10 @@ densities, so a draw counts in proportion to the density it gives to the observe
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from bnpcluster._core.jit import kernel
-from bnpcluster._core.operations import log_weights
-from bnpcluster._predict.predictive import Fitted, fill, recall, room
+from bnpcluster._predict.kernels import fill, weigh
+from bnpcluster._predict.predictive import Fitted, recall, room
 
 
 def impute(fitted: Fitted, X: np.ndarray, members: np.ndarray | None = None) -> np.ndarray:
@@ -52,12 +49,3 @@ def _expected(fitted: Fitted, X: np.ndarray, items: np.ndarray | None) -> np.nda
         sums = sums * old + fitted.likelihood.expected(bound, new, share, items)
         top = higher
     return sums / total
-
-
-@kernel
-def weigh(new, partition, out):
-    """Write the log weights of the slots at every new row to the rows of `out`."""
-    for i in range(len(out)):
-        count = log_weights(new, i, -1, 1.0, math.inf, partition)
-        for c in range(count):
-            out[i, partition.slots[c]] = partition.weights[c]

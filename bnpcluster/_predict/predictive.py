@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._core.jit import kernel
-from bnpcluster._core.operations import (
-    NEGLIGIBLE,
-    add,
-    clear,
-    draw_latent,
-    log_weights,
-    remove,
-    set_latent,
-)
+from bnpcluster._core.operations import draw_latent, set_latent
 from bnpcluster._core.partition import Partition, new_partition
 from bnpcluster._core.state import grown_bound
+from bnpcluster._predict.kernels import add_draws, fill
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import Prior
@@ -163,105 +154,6 @@ def room(fitted: Fitted) -> tuple[Any, Partition]:
     """Bound training data and a partition with room for every draw."""
     capacity = fitted.log_urn.shape[1]
     return grown_bound(fitted.bound, capacity), new_partition(fitted.posterior.n_items, capacity)
-
-
-@kernel
-def add_draws(bound, new, partition, draws, estimate, overlap, sums):
-    """Add draws of positive weight to the sums of every row."""
-    labels, log_urn, weights = draws
-    for r in range(len(weights)):
-        if weights[r] > 0.0:
-            fill(bound, partition, labels[r], log_urn[r])
-            share_out(labels[r], estimate, overlap, partition.sizes)
-            accumulate(new, partition, overlap, weights[r], sums)
-
-
-@kernel
-def fill(bound, partition, labels, log_urn):
-    """Put all items into their slots, and the urn weights where the prior's weights stand.
-
-    Successive draws of a chain differ in few items: if most stand where they stood in the last
-    draw, only the others move.
-    """
-    current, n_blocks, moved = partition.labels, 0, 0
-    for i in range(len(labels)):
-        n_blocks = max(n_blocks, np.intp(labels[i]) + 1)
-        if current[i] != labels[i]:
-            moved += 1
-    for k in range(len(log_urn)):
-        partition.log_prior[k] = log_urn[k]
-    if 3 * moved > len(labels):
-        current[:] = -1
-        for k in range(len(log_urn)):
-            clear(bound, k)
-            partition.sizes[k] = 0
-    for i in range(len(labels)):
-        k, old = np.intp(labels[i]), current[i]
-        if k != old:
-            if old >= 0:
-                remove(bound, old, i)
-                partition.sizes[old] -= 1
-            add(bound, k, i)
-            partition.sizes[k] += 1
-            current[i] = k
-    partition.n_blocks[0] = n_blocks
-
-
-@kernel
-def share_out(labels, estimate, overlap, sizes):
-    """overlap[b, c]: the share of block b's items that lie in cluster c of the estimate."""
-    overlap[:] = 0.0
-    for i in range(len(labels)):
-        b = labels[i]
-        overlap[b, estimate[i]] += 1.0 / sizes[b]
-
-
-@kernel
-def accumulate(new, partition, overlap, draw_weight, sums):
-    """Add one draw to the sums of every row.
-
-    `total` and `membership` are kept relative to exp(top) and exp(scale), so that rows far from
-    everything lose neither their density nor the ratios of their clusters.
-    """
-    top, total, novelty, membership, scale = sums
-    weights, scores, empty = partition.weights, partition.scores, partition.n_blocks[0]
-    for i in range(len(top)):
-        count = log_weights(new, i, -1, 1.0, math.inf, partition)
-        # The empty slot comes first, the blocks follow.
-        nearest = -math.inf
-        for c in range(count):
-            scores[c] = weights[c]
-            if partition.slots[c] != empty:
-                nearest = max(nearest, weights[c])
-        largest = max(nearest, weights[0])
-        evidence = 0.0
-        for c in range(count):
-            evidence += math.exp(scores[c] - largest)
-        if partition.slots[0] == empty:
-            novelty[i] += draw_weight * math.exp(weights[0] - largest) / evidence
-        rescale(top, total, i, largest, draw_weight * evidence)
-        level = nearest - largest - math.log(evidence)
-        factor = math.exp(min(scale[i] - level, 0.0))
-        if level > scale[i]:
-            scale[i] = level
-            for cluster in range(membership.shape[1]):
-                membership[i, cluster] *= factor
-        share = draw_weight * math.exp(level - scale[i])
-        for c in range(count):
-            k = partition.slots[c]
-            if k != empty and scores[c] > nearest - NEGLIGIBLE:
-                part = share * math.exp(scores[c] - nearest)
-                for cluster in range(membership.shape[1]):
-                    membership[i, cluster] += part * overlap[k, cluster]
-
-
-@kernel
-def rescale(top, total, i, log_term, factor):
-    """Add factor * exp(log_term) to a sum that is kept as total * exp(top)."""
-    if log_term > top[i]:
-        total[i] *= math.exp(top[i] - log_term)
-        top[i] = log_term
-    total[i] += factor * math.exp(log_term - top[i])
 
 
 def sample(fitted: Fitted, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster._core.jit import kernel
 from bnpcluster.diagnostics.verdict import RHAT_LIMIT, Row, judge
 from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
@@ -154,29 +153,6 @@ def autocorrelation_time(trace: ArrayLike) -> float:
     return float(max(2 * initial.sum() - 1, 1 / math.log10(max(x.size, 10))))
 
 
-@kernel
-def _largest_shares(labels, sizes, out):
-    """out[r, t] = share of the items of draw r that are in its t + 1 largest clusters."""
-    n = labels.shape[1]
-    for r in range(labels.shape[0]):
-        for i in range(n):
-            sizes[labels[r, i]] += 1
-        n_blocks = 0
-        while n_blocks < n and sizes[n_blocks] > 0:
-            n_blocks += 1
-        total = 0
-        for t in range(out.shape[1]):
-            largest = 0
-            for b in range(n_blocks):
-                if sizes[b] > sizes[largest]:
-                    largest = b
-            total += sizes[largest]
-            sizes[largest] = 0
-            out[r, t] = total / n
-        for b in range(n_blocks):
-            sizes[b] = 0
-
-
 def _quantities(posterior: Posterior, pairs: ArrayLike | None) -> dict[str, NDArray]:
     """Scalar functions of the draws, (chains, draws) each."""
     shape, n = posterior.weights.shape, posterior.n_items
@@ -185,9 +161,7 @@ def _quantities(posterior: Posterior, pairs: ArrayLike | None) -> dict[str, NDAr
     names += [name for name in posterior.traces if name not in names]
     found = {name: np.asarray(posterior.traces[name], dtype=float) for name in names}
     flat = label_draws.as_draws(posterior.labels)
-    shares, sizes = np.empty((len(flat), N_SHARES)), np.zeros(n, dtype=np.int64)
-    for part, labels, _ in label_draws.chunks(flat):
-        _largest_shares(labels, sizes, shares[part])
+    shares = label_draws.largest_shares(flat, N_SHARES)
     for t in range(min(N_SHARES, n - 1)):
         found[f"share_of_{t + 1}_largest"] = shares[:, t].reshape(shape)
     chosen = _pairs(n) if pairs is None else np.asarray(pairs).reshape(-1, 2)

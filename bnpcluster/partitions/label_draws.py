@@ -104,6 +104,38 @@ def count_blocks(draws: NDArray) -> NDArray[np.int32]:
     return np.concatenate([n_blocks for _, _, n_blocks in chunks(draws)])
 
 
+@kernel
+def _largest_shares(labels, sizes, out):
+    """out[r, t] = share of the items of draw r that are in its t + 1 largest clusters."""
+    n = labels.shape[1]
+    for r in range(labels.shape[0]):
+        for i in range(n):
+            sizes[labels[r, i]] += 1
+        n_blocks = 0
+        while n_blocks < n and sizes[n_blocks] > 0:
+            n_blocks += 1
+        total = 0
+        for t in range(out.shape[1]):
+            largest = 0
+            for b in range(n_blocks):
+                if sizes[b] > sizes[largest]:
+                    largest = b
+            total += sizes[largest]
+            sizes[largest] = 0
+            out[r, t] = total / n
+        for b in range(n_blocks):
+            sizes[b] = 0
+
+
+def largest_shares(draws: NDArray, n_shares: int) -> NDArray[np.float64]:
+    """The shares of the items that are in the 1, 2, .., n_shares largest clusters, by draw."""
+    shares = np.empty((len(draws), n_shares))
+    sizes = np.zeros(draws.shape[1], dtype=np.int64)
+    for part, labels, _ in chunks(draws):
+        _largest_shares(labels, sizes, shares[part])
+    return shares
+
+
 def merge(draws: NDArray, weights: NDArray[np.float64]) -> tuple[NDArray, NDArray[np.float64]]:
     """First row and total weight of every distinct partition of positive weight, in order."""
     totals: dict[bytes, float] = {}

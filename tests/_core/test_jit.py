@@ -16,23 +16,25 @@ from bnpcluster._core import jit
 
 SCRIPT = """
 import json, sys
+from collections import Counter
+from pathlib import Path
 import numpy as np
 {imports}
 from bnpcluster import DPMixture
 from bnpcluster._core import jit
-import bnpcluster, pathlib
-loaded = [m for m in list(sys.modules.values()) if getattr(m, "__name__", "").startswith("bnp")]
 X = np.random.default_rng(0).integers(2, size=(12, 2)) * 1.0
 model = DPMixture(
     sampler="gibbs", likelihood={likelihood}, n_draws=5, n_warmup=5, n_chains=2, random_state=0,
     point_estimate="map",  # compiles less
+    checkpoint={checkpoint},
 )
 model.fit(X).predict(X)
-misses = hits = 0
+missed, hits = Counter(), 0
 for kernel in jit.KERNELS:
-    misses += sum(kernel.stats.cache_misses.values())
+    stem = Path(kernel.py_func.__code__.co_filename).stem
+    missed[stem] += sum(kernel.stats.cache_misses.values())
     hits += sum(kernel.stats.cache_hits.values())
-print(json.dumps([misses, hits, float(model.posterior_.log_posterior.sum())]))
+print(json.dumps([+missed, hits, float(model.posterior_.log_posterior.sum())]))
 """
 
 OUTSIDE = '''
@@ -97,8 +99,9 @@ def place(tmp_path_factory):
     return root
 
 
-def run(root, likelihood="'nig'", imports="", **environment):
-    script = SCRIPT.format(likelihood=likelihood, imports=imports)
+def run(root, likelihood="'nig'", imports="", checkpoint=None, **environment):
+    """What was compiled, by file; how many compilations were read; a number made of the draws."""
+    script = SCRIPT.format(likelihood=likelihood, imports=imports, checkpoint=checkpoint)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script],
         env={
@@ -115,22 +118,101 @@ def run(root, likelihood="'nig'", imports="", **environment):
     return json.loads(done.stdout)
 
 
+def edit(file, old, new):
+    """Replace a text that is there once; what the file held before."""
+    text = file.read_text()
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new))
+    return text
+
+
 def test_package_edits_and_second_processes(place):
-    misses, _, value = run(place)
-    assert misses > 0
-    misses, hits, again = run(place)
-    assert (misses, again) == (0, value)
+    missed, _, value = run(place)
+    assert missed
+    missed, hits, again = run(place)
+    assert (missed, again) == ({}, value)
     assert hits > 0
     # An edit in another file than those of the kernels that run it: the marginal of the likelihood.
-    file = place / "bnpcluster" / "likelihoods" / "_inverse_gamma.py"
-    text = file.read_text()
-    assert "    return lik.norm_marginal[m] - " in text
-    file.write_text(text.replace("    return lik.norm_marginal[m] - ", "    return 1e3 - "))
-    misses, _, edited = run(place)
-    assert misses > 0
+    file = place / "bnpcluster" / "likelihoods" / "gaussian" / "nig_columns.py"
+    text = edit(file, "    return lik.norm_marginal[m] - ", "    return 1e3 - ")
+    missed, _, edited = run(place)
+    assert missed
     assert edited != value
     file.write_text(text)
-    assert run(place)[2] == value
+
+
+def test_what_a_kernel_cannot_reach_recompiles_nothing(place):
+    run(place)
+    package = place / "bnpcluster"
+    for name in ("plotting/density_display.py", "cli/write.py", "priors/ngg.py", "relational.py"):
+        (package / name).write_text((package / name).read_text() + "\n# edited\n")
+    (package / "_estimators" / "another.py").write_text("")
+    assert run(place)[0] == {}
+
+
+def test_an_edit_recompiles_what_can_reach_it_and_removes_what_is_stale(place):
+    run(place)
+    run(place, "'bernoulli'")
+    before = sorted((place / "cache").rglob("*.nb?"))
+    known = next(path for path in before if path.name.startswith("partition."))
+    gone = [
+        known.with_name(f"{stem}-{'0' * 16}-{'0' * 16}-1.py311.nbi")
+        for stem in ("partition.no_such_function", "no_such_file.add")
+    ]
+    for path in gone:
+        path.write_bytes(b"")
+    file = place / "bnpcluster" / "likelihoods" / "gaussian" / "nig_columns.py"
+    file.write_text(file.read_text() + "\n# edited\n")
+    assert run(place, "'bernoulli'")[0] == {}
+    missed = run(place)[0]
+    # Kernels of other files handle the data of this class, too; those of draws never do.
+    assert {"gibbs", "nig_columns", "partition"} <= set(missed)
+    assert "label_draws" not in missed
+    after = sorted((place / "cache").rglob("*.nb?"))
+    assert len(after) == len(before)
+    assert after != before
+    assert not any(path.exists() for path in gone)
+
+
+REGISTERS = """
+from bnpcluster._core import operations as ops
+from bnpcluster.likelihoods.gaussian.nig_columns import InverseGammaColumns
+
+@ops.log_marginal.register(InverseGammaColumns)
+def log_marginal(lik, k):
+    return -1.0
+"""
+
+
+def test_a_file_that_registers_an_operation_for_another_class_counts(place):
+    """The class and the kernels are the package's; only the operation is not."""
+    plain = run(place)[2]
+    (place / "registers.py").write_text(REGISTERS)
+    missed, _, value = run(place, imports="import registers")
+    assert missed
+    assert value != plain
+    assert run(place, imports="import registers")[0::2] == [{}, value]
+    (place / "registers.py").write_text(REGISTERS.replace("-1.0", "-2.0"))
+    missed, _, edited = run(place, imports="import registers")
+    assert missed
+    assert edited not in (plain, value)
+    assert run(place)[0::2] == [{}, plain]
+
+
+def test_checkpoints_depend_on_what_can_change_the_draws(place):
+    folder = place / "checkpoints"
+    value = run(place, checkpoint=repr(str(folder)))[2]
+    (saved,) = folder.glob("*.npz")
+    written = saved.stat().st_mtime_ns
+    package = place / "bnpcluster"
+    for name in ("plotting/density_display.py", "cli/write.py", "_estimators/report.py"):
+        (package / name).write_text((package / name).read_text() + "\n# edited again\n")
+    assert run(place, checkpoint=repr(str(folder)))[2] == value
+    assert [file.name for file in folder.glob("*.npz")] == [saved.name]
+    assert saved.stat().st_mtime_ns >= written
+    (package / "priors" / "base.py").write_text((package / "priors" / "base.py").read_text() + "\n")
+    run(place, checkpoint=repr(str(folder)))
+    assert len(list(folder.glob("*.npz"))) == 2
 
 
 def test_compilations_share_no_file(place):
@@ -146,12 +228,12 @@ def test_compilations_share_no_file(place):
 
 def test_outside_likelihoods_are_cached_until_their_file_changes(place):
     arguments = {"likelihood": "outside.Constant()", "imports": "import outside"}
-    assert run(place, **arguments)[0] > 0
-    misses, _, value = run(place, **arguments)
-    assert misses == 0
+    assert run(place, **arguments)[0]
+    missed, _, value = run(place, **arguments)
+    assert missed == {}
     (place / "outside.py").write_text(OUTSIDE.replace("-1.0 * lik.size", "-3.0 * lik.size"))
-    misses, _, edited = run(place, **arguments)
-    assert misses > 0
+    missed, _, edited = run(place, **arguments)
+    assert missed
     assert edited != value
     # A program that cannot import the outside class is not disturbed by what it left in the cache.
     (place / "outside.py").rename(place / "elsewhere.txt")

@@ -405,9 +405,9 @@ def test_without_matplotlib_the_report_has_no_pictures(table, capsys, monkeypatc
 
 def test_the_commands_of_the_guide_are_understood():
     page = (Path(__file__).parents[2] / "doc" / "command_line.md").read_text()
-    commands = re.findall(r"^bnpcluster (.+)$", page, re.MULTILINE)
-    assert len(commands) == 5
-    for command in commands:
+    lines = re.findall(r"^bnpcluster (.+)$", page, re.MULTILINE)
+    assert len(lines) == 5
+    for command in lines:
         commands.build(commands.parser().parse_args(shlex.split(command)))
 
 

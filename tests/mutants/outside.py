@@ -130,7 +130,7 @@ OUTSIDE = [
         OWN,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "fill",
         "the urn weights do not reach the slots",
         "partition.log_prior[k] = log_urn[k]",
@@ -138,7 +138,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "fill",
         "the last block is taken for the empty slot",
         "np.intp(labels[i]) + 1)",
@@ -146,7 +146,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "fill",
         "a draw adds to the statistics of the last",
         "            clear(bound, k)\n",
@@ -154,7 +154,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "fill",
         "a draw adds to the sizes of the last",
         "            partition.sizes[k] = 0\n",
@@ -162,7 +162,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "fill",
         "items that move between draws stay in their old block",
         "                remove(bound, old, i)\n",
@@ -170,7 +170,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "fill",
         "a block keeps its size when an item leaves",
         "                partition.sizes[old] -= 1\n",
@@ -178,7 +178,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "share_out",
         "a draw adds to the shares of the last",
         "    overlap[:] = 0.0\n",
@@ -186,7 +186,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "share_out",
         "shares are of all items, not of the block's",
         "1.0 / sizes[b]",
@@ -194,7 +194,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "accumulate",
         "the new block counts among the clusters, and overflows",
         "if k != empty and scores[c]",
@@ -202,7 +202,7 @@ OUTSIDE = [
         FAR,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "accumulate",
         "novelty is not divided by the evidence",
         "math.exp(weights[0] - largest) / evidence",
@@ -210,7 +210,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "accumulate",
         "novelty ignores the weights of the draws",
         "novelty[i] += draw_weight * math",
@@ -218,7 +218,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "rescale",
         "the sum is not rescaled when the largest term grows",
         "        total[i] *= math.exp(top[i] - log_term)\n",
@@ -226,7 +226,7 @@ OUTSIDE = [
         f"{PREDICTION}test_exact_for_every_likelihood[nig-1]",
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "accumulate",
         "memberships are not rescaled when a row comes nearer",
         "                membership[i, cluster] *= factor\n",
@@ -234,7 +234,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "accumulate",
         "a draw's membership counts whatever its evidence",
         "level = nearest - largest - math.log(evidence)",
@@ -242,7 +242,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "accumulate",
         "the density ignores the weights of the draws",
         "largest, draw_weight * evidence)",
@@ -250,7 +250,7 @@ OUTSIDE = [
         EXACT,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "accumulate",
         "far rows lose the ratios of their clusters",
         "largest = max(nearest, weights[0])",
@@ -258,7 +258,7 @@ OUTSIDE = [
         FAR,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_predict/kernels.py",
         "accumulate",
         "new rows are compared with fewer blocks than matter",
         "1.0, math.inf, partition",
