@@ -11,7 +11,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bnpcluster._estimators.base import Sampled
 from bnpcluster._estimators.docstrings import documented
 from bnpcluster.likelihoods import Likelihood, Relational
-from bnpcluster.likelihoods.network.adjacency import as_graph, check_matrix, edge_list, gap_list
+from bnpcluster.likelihoods.network.adjacency import (
+    as_graph,
+    check_matrix,
+    edge_list,
+    unobserved_list,
+)
 from bnpcluster.priors import DirichletProcess, Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
 from bnpcluster.samplers.base import serves
@@ -152,7 +157,7 @@ class InfiniteRelationalModel(Sampled):
 
     def _prepare_prediction(self) -> None:
         directed = self._likelihood.directed
-        self._links, self._gaps = edge_list(self._X, directed), gap_list(self._X, directed)
+        self._links, self._gaps = edge_list(self._X, directed), unobserved_list(self._X, directed)
 
     def predict_links(self, pairs: ArrayLike) -> NDArray[np.float64]:
         """Posterior probability of a link for every pair of vertices, averaged over draws.

@@ -229,7 +229,7 @@ def test_automatic_values_rest_on_the_observed_entries():
 def test_a_column_without_entries_gets_one_sentence(likelihood, X):
     X = X.copy()
     X[:, -1] = np.nan
-    with pytest.raises(ValueError, match=rf"Column {X.shape[1] - 1} has no observed entry"):
+    with pytest.raises(ValueError, match=rf"Column {X.shape[1] - 1} is entirely missing"):
         likelihood.bind(X)
 
 

@@ -296,8 +296,8 @@ MISSING = [
         "likelihoods/mixed/columns.py",
         "column_numbers",
         "slices of names lack their end",
-        "stop = _number(stop, names, d) + 1 ",
-        "stop = _number(stop, names, d) ",
+        "_column_number(stop, names, d) + 1",
+        "_column_number(stop, names, d)",
         f"{MIXED}test_columns_are_chosen_in_many_ways",
     ),
     Mutant(

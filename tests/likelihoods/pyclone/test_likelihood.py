@@ -325,7 +325,7 @@ GOOD = [50, 12, 2, 2, 1, 0.8]
         ),
         (1, 2.5, "alt_counts 2.5"),
         (2, 0, "normal_cn of at least 1"),
-        (3, 0, "major_cn of at least 1 .leave out"),
+        (3, 0, "major_cn of at least 1 .drop deleted"),
         (4, 3, "minor_cn of at most major_cn"),
         (5, 0, "tumour_content above 0 and at most 1"),
         (5, 1.5, "tumour_content above 0 and at most 1"),
