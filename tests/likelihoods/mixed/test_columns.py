@@ -1,4 +1,4 @@
-"""Mixed columns and missing entries, as a user of the estimators meets them."""
+"""Mixed columns and missing entries, through the estimators."""
 
 import pickle
 
@@ -136,7 +136,7 @@ def test_columns_are_chosen_in_many_ways(frame, parts):
 
 
 def chosen(parts, table):
-    """What the parts are, in short."""
+    """A summary of the parts."""
     return [(likelihood.split("(")[0], numbers) for likelihood, numbers in read(parts, table)[0]]
 
 
@@ -205,7 +205,7 @@ def test_the_density_is_the_product_of_the_parts(frame):
     np.testing.assert_array_equal(features[:, :2], expected[:, :2])
 
 
-def test_three_parts_with_holes_keep_the_contract_and_the_posterior():
+def test_three_parts_with_missing_entries_keep_the_contract_and_the_posterior():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=6), rng.integers(2, size=6), rng.poisson(3.0, size=6)])
     X[[0, 2, 3, 5, 5], [1, 0, 2, 0, 1]] = np.nan
@@ -348,7 +348,7 @@ def test_unknown_categories_and_changed_columns_get_one_sentence(frame, model):
 
 
 class Bare(Likelihood):
-    """A likelihood that cannot do what columns need, nor take NaN."""
+    """A likelihood without the operations for columns, which does not accept NaN."""
 
     def bind(self, X, capacity=16):
         return (X,)

@@ -1,4 +1,4 @@
-"""Adjacency matrices: the forms that are one network, and those that are refused."""
+"""Adjacency matrices: accepted forms of one network, and refused ones."""
 
 import numpy as np
 import pytest
