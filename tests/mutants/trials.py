@@ -15,6 +15,7 @@ from tests.tools.copies import Copies, Done
 from tests.tools.ledger import Ledger
 
 LONGEST = 300.0  # seconds per test; tests that take longer hang, which nobody overlooks
+SLOWER = 5.0  # but tests that take long without the mutant may take so many times longer with it
 CRASHES = {-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGABRT, -signal.SIGILL}
 MISSING = (4, 5)  # pytest's exit status where a test does not exist, or none does
 CLOSING = re.compile(r"\d+ (passed|failed|skipped|deselected|warning|error)|no tests ran")
@@ -54,10 +55,11 @@ class Trials:
         unedited = self.unedited(mutant, folder)
         if unedited.status != 0:
             gone = unedited.status in MISSING
-            return STALE if gone else BROKEN, f", without the mutant:{tail(unedited.said)}"
+            why = "they hang" if unedited.status is None else tail(unedited.said)
+            return STALE if gone else BROKEN, f", without the mutant: {why}"
         file.write_text(broken, encoding="utf-8")
         try:
-            return verdict(self.run(mutant, folder))
+            return verdict(self.run(mutant, folder, SLOWER * unedited.seconds))
         finally:
             file.write_text(text, encoding="utf-8")
 
@@ -74,11 +76,11 @@ class Trials:
                 future.set_exception(error)
         return future.result()
 
-    def run(self, mutant: Mutant, folder: Path) -> Done:
-        """Run the mutant's tests in a folder, up to the first that fails."""
+    def run(self, mutant: Mutant, folder: Path, seconds: float = 0.0) -> Done:
+        """Run the mutant's tests in a folder, up to the first that fails; allow so much time."""
         tests = [f"tests/{test}" for test in dict.fromkeys(mutant.tests.split())]
-        words = ["-x", "-m", "", *tests]
-        return self.copies.pytest(folder, words, mutant.compiled, LONGEST * len(tests))
+        limit = max(LONGEST * len(tests), seconds)
+        return self.copies.pytest(folder, ["-x", "-m", "", *tests], mutant.compiled, limit)
 
 
 def verdict(done: Done) -> tuple[str, str]:

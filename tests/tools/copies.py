@@ -26,6 +26,7 @@ class Done(NamedTuple):
 
     status: int | None
     said: str
+    seconds: float = 0.0
 
 
 class Stopped(Exception):
@@ -82,6 +83,7 @@ class Copies:
         self, folder: Path, words: Iterable[str], compiled: bool, seconds: float | None
     ) -> Done:
         """Run pytest in a folder; it is killed, with all its children, after so many seconds."""
+        begin = time.perf_counter()
         with tempfile.TemporaryFile() as output:
             process = subprocess.Popen(
                 [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
@@ -104,7 +106,8 @@ class Copies:
             if self._stopped:
                 raise Stopped
             output.seek(0)
-            return Done(status, output.read().decode(errors="replace"))
+            said = output.read().decode(errors="replace")
+            return Done(status, said, time.perf_counter() - begin)
 
     def _stop(self) -> None:
         self._stopped = True

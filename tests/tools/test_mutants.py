@@ -10,8 +10,8 @@ import pytest
 from tests.mutants import Mutant, edited, span
 from tests.mutants.__main__ import MUTANTS, ROOT, in_order, main
 from tests.mutants.results import key, ledger
-from tests.mutants.trials import tail, verdict
-from tests.tools.copies import Done
+from tests.mutants.trials import Trials, tail, verdict
+from tests.tools.copies import Copies, Done
 from tests.tools.digests import Sources
 
 CODE = """import math
@@ -218,3 +218,19 @@ def test_an_exit_status_is_an_outcome(status, outcome):
 
 def test_closing_lines_are_those_of_the_suite_alone():
     assert tail("E  wrong\n1 failed, 2 passed in 0.1s\n2 errors in 3s") == "\n    E  wrong"
+
+
+def test_a_mutant_is_given_time_by_how_long_its_tests_take_without_it(monkeypatch, tmp_path):
+    """Or the tests of a busy machine would catch it by being slow."""
+    limits = []
+    copies = Copies.__new__(Copies)
+
+    def pytest_run(folder, words, compiled, seconds):
+        limits.append(seconds)
+        return Done(0, "", 100.0)
+
+    monkeypatch.setattr(copies, "pytest", pytest_run, raising=False)
+    (tmp_path / "bnpcluster").mkdir()
+    (tmp_path / "bnpcluster" / "numbers.py").write_text(CODE)
+    Trials(copies, None, {}).outcome(ALL[0], tmp_path)
+    assert limits == [300.0, 500.0]
