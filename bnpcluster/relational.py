@@ -19,7 +19,7 @@ from bnpcluster.likelihoods.network.adjacency import (
 )
 from bnpcluster.priors import DirichletProcess, Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
-from bnpcluster.samplers.base import serves
+from bnpcluster.samplers.base import can_sample
 
 DEFAULT_SAMPLER = "arm"
 
@@ -142,8 +142,8 @@ class InfiniteRelationalModel(Sampled):
         return self._fit(as_graph(A, self.directed))
 
     def _check(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
-        if not serves(type(sampler), bound):
-            names = [repr(name) for name, cls in SAMPLERS.items() if serves(cls, bound)]
+        if not can_sample(type(sampler), bound):
+            names = [repr(name) for name, cls in SAMPLERS.items() if can_sample(cls, bound)]
             raise TypeError(
                 f"{type(sampler).__name__} needs clusters that are independent of one another, "
                 f"which those of a network are not: use {', '.join(names[:-1])} or {names[-1]}."

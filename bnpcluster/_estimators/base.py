@@ -32,7 +32,7 @@ from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import LazyCoclustering, Posterior
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import SAMPLERS, ParticleSampler, Sampler
-from bnpcluster.samplers.base import check_operations, serves
+from bnpcluster.samplers.base import can_sample, check_operations
 
 ROUNDS = 20  # how often chains meet in a fit, for interrupts and checkpoints
 SHOWN_ROUNDS = 200  # the same where progress is shown
@@ -222,7 +222,7 @@ class Sampled(ClusterMixin, BaseEstimator):
     def _other(self) -> str:
         """The name of a sampler to try where this one does not do, if there is one."""
         others = [name for name in OTHERS if SAMPLERS[name] is not type(self._sampler)]
-        return next((name for name in others if serves(SAMPLERS[name], self._bound)), "")
+        return next((name for name in others if can_sample(SAMPLERS[name], self._bound)), "")
 
     def _finish(
         self,

@@ -35,9 +35,7 @@ def chi_square(observed: np.ndarray, expected: np.ndarray) -> float:
         means[-2] += means[-1]
         cells, means = cells[:-1], means[:-1]
     if len(cells) < 2:
-        raise ValueError(
-            "Too few cells for a chi-square test: raise n_replicates."
-        )
+        raise ValueError("Too few cells for a chi-square test: raise n_replicates.")
     return float(chi2.sf(((cells - means) ** 2 / means).sum(), len(cells) - 1))
 
 
