@@ -199,7 +199,7 @@ def test_prevalences_are_averages_over_all_partitions(monkeypatch):
     table = small()
     model, exact = exactly(table, DirichletProcess(0.9))
     found = prevalences(model, table, level=0.8)
-    terms = LAW.bind(model._X).log_terms[LAW.bind(model._X).kind][..., :11]
+    terms = LAW.bind(model._fitted.X).log_terms[LAW.bind(model._fitted.X).kind][..., :11]
     terms[3, 1] = 0.0  # it was not seen there
     grid, law = np.linspace(0, 1, 11), np.zeros((4, 2, 11))
     agreement = np.zeros(4)

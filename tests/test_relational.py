@@ -190,7 +190,7 @@ def test_inits(init):
 def test_auto_starts_differ_between_chains():
     A = planted(120)[0]
     model = InfiniteRelationalModel(n_draws=1, n_warmup=1, random_state=0)
-    law, rngs = model._law(), [np.random.default_rng(c) for c in range(4)]
+    law, rngs = model._likelihood(), [np.random.default_rng(c) for c in range(4)]
     found = starts("auto", csr_array(A), law, model._prior(), rngs)
     assert len({labels.tobytes() for labels in found}) == 4
     assert min(labels.max() for labels in found) > 3
@@ -233,7 +233,7 @@ def test_bad_parameters_get_one_sentence(parameters, message):
         (np.zeros((3, 4)), "square adjacency matrix"),
         (2.0 * planted(10)[0], "threshold the weights"),
         (np.triu(planted(10)[0]), "use directed=True"),
-        (np.eye(4), "links vertex 0 to itself"),
+        (np.eye(4), "has a self-link at vertex 0"),
         (np.zeros((1, 1)), "minimum of 2"),
         (np.full((3, 3), np.inf), "infinity"),
     ],

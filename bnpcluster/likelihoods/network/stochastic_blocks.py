@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
 from bnpcluster._core.operations import (
@@ -31,7 +32,7 @@ from bnpcluster._core.operations import (
 )
 from bnpcluster.likelihoods.base import Likelihood
 from bnpcluster.likelihoods.log_tables import Table
-from bnpcluster.likelihoods.network.adjacency import as_graph, edge_list, gap_list, neighbours
+from bnpcluster.likelihoods.network.adjacency import as_graph, neighbours
 from bnpcluster.likelihoods.network.block_counts import (
     between,
     compare,
@@ -119,9 +120,9 @@ class Relational(Likelihood):
         """Ready the adjacency matrix `X`, dense or sparse, for the kernels."""
         a, b = self.validate()
         graph, n = as_graph(X, self.directed), X.shape[0]
-        start, ends = neighbours(edge_list(graph, self.directed), n, self.directed)
-        gap_start, gap_ends = neighbours(gap_list(graph, self.directed), n, self.directed)
-        table, log_beta_0 = tables(a, b, n * (n - 1) // (1 if self.directed else 2))
+        start, ends = neighbours(graph.links, n, self.directed)
+        gap_start, gap_ends = neighbours(graph.gaps, n, self.directed)
+        table, log_beta_0 = tables(a, b, graph.n_pairs)
         n_directions, width = 1 + bool(self.directed), padded(capacity)
         return RelationalSlots(
             start,
@@ -143,8 +144,8 @@ class Relational(Likelihood):
 
     def features(self, X: Any) -> np.ndarray:
         """Singular vectors of the adjacency matrix, in which vertices with like links are near."""
-        graph = as_graph(X, self.directed)
-        graph.data = np.nan_to_num(graph.data)
+        rows, columns, values = as_graph(X, self.directed).entries()
+        graph = csr_array((np.nan_to_num(values), (rows, columns)), shape=X.shape)
         if not graph.sum():
             return np.zeros((graph.shape[0], 1))
         # Without the scaling the vertices with the most links are all that one sees.
