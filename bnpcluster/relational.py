@@ -148,7 +148,7 @@ class InfiniteRelationalModel(Sampled):
 
     def _described(self) -> dict[str, str]:
         graph = self._fitted.X
-        n, n_links, n_gaps = graph.n_vertices, len(graph.links), len(graph.gaps)
+        n, n_links, n_gaps = graph.n_vertices, len(graph.links), len(graph.unobserved)
         n_pairs = graph.n_pairs - n_gaps
         data = f"{n} vertices, {n_links} links, {n_links / max(n_pairs, 1):.3g} of the pairs"
         return {"data": data + (f"; {n_gaps} pairs unobserved" if n_gaps else "")}
@@ -176,7 +176,7 @@ class InfiniteRelationalModel(Sampled):
         labels = self.posterior_.labels.reshape(-1, self.posterior_.n_items)
         for z, weight in zip(labels, self.posterior_.weights.ravel(), strict=True):
             if weight > 0.0:
-                chance = _chances(z, graph.links, graph.gaps, beta, graph.directed)
+                chance = _chances(z, graph.links, graph.unobserved, beta, graph.directed)
                 chances += weight * chance[z[ends[0]], z[ends[1]]]
         return chances
 

@@ -233,7 +233,7 @@ def test_bad_parameters_get_one_sentence(parameters, message):
         (np.zeros((3, 4)), "square adjacency matrix"),
         (2.0 * planted(10)[0], "threshold the weights"),
         (np.triu(planted(10)[0]), "use directed=True"),
-        (np.eye(4), "has a self-link at vertex 0"),
+        (np.eye(4), "self-link at vertex 0"),
         (np.zeros((1, 1)), "minimum of 2"),
         (np.full((3, 3), np.inf), "infinity"),
     ],
@@ -276,11 +276,11 @@ class Graph:
 @pytest.mark.parametrize(
     ("A", "message"),
     [
-        (Graph(), "an adjacency matrix, got Graph: networkx makes one"),
+        (Graph(), "an adjacency matrix, got Graph: convert a graph with networkx"),
         ({0: [1], 1: [0]}, "an adjacency matrix, got dict"),
         (
             pd.DataFrame([["a", "b"], ["b", "c"], ["a", "c"]]),
-            r"square.*\(3, 2\); of a list of links",
+            r"square.*\(3, 2\): convert a list of links",
         ),
         (pd.DataFrame(np.eye(2)[::-1], index=["a", "b"], columns=["b", "a"]), "different orders"),
     ],

@@ -1,4 +1,4 @@
-"""Conjugate likelihoods: the law of the data within a cluster, its parameters integrated out."""
+"""Conjugate likelihoods: distributions of the data within a cluster, parameters integrated out."""
 
 from bnpcluster.likelihoods.base import Likelihood
 from bnpcluster.likelihoods.network.stochastic_blocks import Relational

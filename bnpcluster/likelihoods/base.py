@@ -1,4 +1,4 @@
-"""What every likelihood is outside the kernels: a description that binds itself to data."""
+"""The base class of likelihoods, and checks of data and hyper-parameters that they share."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from sklearn.base import BaseEstimator, clone
 
 
 class Likelihood(BaseEstimator):
-    """Base class of likelihoods: hyper-parameters, and `bind`, which readies data for the kernels.
+    """Base class of likelihoods: hyper-parameters, and `bind`, which prepares data for the kernels.
 
-    A subclass stores its hyper-parameters untouched in `__init__`, offers the methods below, and
+    A subclass stores its hyper-parameters unchanged in `__init__`, defines the methods below, and
     registers the operations of `bnpcluster._core.operations` for the NamedTuple class that `bind`
-    returns. That class names in an attribute `slot_axis` the arrays each chain must own, with the
-    axis along which its slots lie (a tuple if there are several, `()` for scratch space).
+    returns. The attribute `slot_axis` of that class names the arrays that each chain must own, and
+    the axis of their slots (a tuple if there are several, `()` for scratch space).
     """
 
     is_of_rows = True
-    """Whether items are rows of `X`, so that there can be new ones; mixtures take no other kind."""
+    """Whether items are rows of `X`. Mixtures accept only such likelihoods."""
 
     is_gaussian = False
-    """Whether `blocks` can tell what the blocks say of some of the columns, given others."""
+    """Whether `blocks` is defined, which gives the distribution of some columns given others."""
 
     has_density = True
-    """Whether rows have a density; if not, they are whole numbers and have probabilities."""
+    """Whether rows have a density; if not, they have probabilities."""
 
     takes_text = False
-    """Whether `Columns` may give it codes of text."""
+    """Whether `Columns` may pass it text encoded as integers."""
 
     takes_nan = False
-    """Whether rows may lack entries, marked by NaN: `bind_observed` is defined, too."""
+    """Whether rows may have missing entries (NaN). If so, `bind_observed` is defined."""
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
-        """Instances, each with five to seven rows of data, on which the checks are made."""
+        """Instances for the checks, each with five to seven rows of data."""
         return [(cls(), rng.normal(size=(6, 2)))]
 
     def table(self, X: Any, known: Any = None) -> Any:
-        """Rows made of what a user gave, if that is a table of another shape; before any check.
+        """Convert a table of another shape to rows, before any check.
 
         `known` are the names of the columns of the fit, if there was one.
         """
@@ -49,11 +49,11 @@ class Likelihood(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must define bind(X, capacity).")
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """What `bind` returns where entries are NaN; for any `X`, since new rows may have them."""
+        """Bind rows that may contain NaN; complete rows, too, since new rows may contain NaN."""
         raise NotImplementedError(f"{type(self).__name__} must define bind_observed(X, capacity).")
 
     def frozen(self, X: np.ndarray) -> Likelihood:
-        """The same likelihood with every "auto" replaced by what it stands for at `X`."""
+        """The same likelihood with every "auto" replaced by its value for `X`."""
         return clone(self)
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
@@ -61,23 +61,23 @@ class Likelihood(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must define rows(bound, X).")
 
     def serves(self, bound: Any, X: np.ndarray | None = None) -> bool:
-        """Whether `rows` takes rows with entries missing where they are in `X`; None: anywhere.
+        """Whether `rows` accepts the missing entries of `X`; None stands for any pattern.
 
         If not, predictions use `imputing`.
         """
         return True
 
     def imputing(self) -> Likelihood:
-        """The same likelihood, but it serves all rows: what it integrates out is in its `latent`.
+        """The same likelihood with missing entries in its `latent` variables: it serves all rows.
 
-        The operation `draw_latent` of the data bound by this one draws that.
+        The operation `draw_latent` of data bound by this likelihood draws these entries.
         """
         return self
 
     def features(self, X: np.ndarray) -> np.ndarray:
-        """Columns in which Euclidean distance makes sense, for the k-means starts of chains."""
+        """Columns with meaningful Euclidean distances, for k-means initialisation."""
         X = mean_imputed(X)
-        # By the largest entry first, so that squares neither overflow nor underflow.
+        # Divide by the largest entry first, so that squares neither overflow nor underflow.
         largest = np.abs(X).max(axis=0)
         Z = X / np.where(largest > 0, largest, 1.0)
         Z = Z - Z.mean(axis=0)
@@ -85,28 +85,28 @@ class Likelihood(BaseEstimator):
         return Z / np.where(scale > 0, scale, 1.0)
 
     def means(self, bound: Any, n_slots: int) -> np.ndarray:
-        """What to expect of every column in the first slots, of bound data that take NaN.
+        """Posterior mean of every column in the first slots, for data bound by `bind_observed`.
 
-        Of shape (n_slots, n_expected); probabilities of all categories where means make no sense.
+        The shape is (n_slots, n_expected). Categories have their probabilities instead of means.
         """
         raise NotImplementedError(f"{type(self).__name__} must define means(bound, n_slots).")
 
     def expected(
         self, bound: Any, new: Any, share: np.ndarray, items: np.ndarray | None = None
     ) -> np.ndarray:
-        """The sum over slots of share[i, k] times what to expect of row i of `new` in slot k.
+        """The sum over slots of share[i, k] times the expected values of row i of `new` in slot k.
 
-        `items` are the numbers that the rows have in `bound`, if they are among its rows. Here all
-        rows expect alike; a likelihood with dependent columns looks at the observed entries.
+        `items` are the numbers of the rows in `bound`, if they are among its rows. Here the values
+        are the same for all rows; with dependent columns they depend on the observed entries.
         """
         return share @ self.means(bound, share.shape[1])
 
     def n_expected(self, bound: Any, n_columns: int) -> int:
-        """How many numbers `means` gives for each slot."""
+        """The number of values that `means` returns for each slot."""
         return n_columns
 
     def filled(self, bound: Any, X: np.ndarray, expected: np.ndarray) -> np.ndarray:
-        """The rows of `X` with what is expected in place of NaN."""
+        """The rows of `X` with NaN replaced by the expected values."""
         return np.where(np.isnan(X), expected, X)
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
@@ -114,22 +114,19 @@ class Likelihood(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must define sample(bound, k, rng).")
 
     def blocks(self, bound: Any, slots: np.ndarray) -> Any:
-        """What some slots say of a new row, in internal units; see `block_distributions`."""
+        """Predictive distributions of some slots, in internal units; see `block_distributions`."""
         raise NotImplementedError(f"{type(self).__name__} must define blocks(bound, slots).")
 
 
 def check_observed(X: np.ndarray) -> None:
-    """Raise one sentence if a column of `X` has no entry at all."""
+    """Raise an error if a column of `X` is entirely missing."""
     columns = np.flatnonzero(np.isnan(X).all(axis=0))
     if len(columns):
-        raise ValueError(
-            f"Column {columns[0]} has no observed entry, and so no say in the clusters: leave it "
-            "out."
-        )
+        raise ValueError(f"Column {columns[0]} is entirely missing: drop it.")
 
 
 def mean_imputed(X: np.ndarray) -> np.ndarray:
-    """The rows, with the mean of its column in place of every NaN."""
+    """The rows, with every NaN replaced by the mean of its column."""
     missing = np.isnan(X)
     return np.where(missing, observed_mean(X), X) if missing.any() else X
 
@@ -143,12 +140,12 @@ def observed_mean(X: np.ndarray) -> np.ndarray:
 
 
 def is_auto(value: Any) -> bool:
-    """Whether a hyper-parameter is left to follow the data."""
+    """Whether a hyper-parameter is chosen from the data."""
     return isinstance(value, str) and value == "auto"
 
 
 def number_above(name: str, value: Any, low: float = 0.0) -> float:
-    """`value` as a finite float greater than `low`, or one sentence that says what was wrong."""
+    """`value` as a finite float; raise an error if it is not greater than `low`."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         raise TypeError(f"{name} must be 'auto' or a number, got {value!r}.")
     if not low < value < np.inf:
@@ -157,7 +154,7 @@ def number_above(name: str, value: Any, low: float = 0.0) -> float:
 
 
 def column_values(name: str, value: Any, n_columns: int, positive: bool = False) -> np.ndarray:
-    """A number, or one number per column, as an array with one entry per column."""
+    """An array with one entry per column, from one number or from one number per column."""
     try:
         values = np.asarray(value, float)
     except (TypeError, ValueError):

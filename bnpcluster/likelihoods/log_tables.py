@@ -1,7 +1,7 @@
-"""Tables of logarithms by count, which the likelihoods of discrete data and of networks share.
+"""Tables of logarithms by count, shared by the likelihoods of discrete data and of networks.
 
-Their statistics are counts, so a logarithm that a kernel needs is a function of `base + j` for an
-integer j. It is looked up, and computed where the table ends.
+The statistics are counts, so kernels need logarithms of `base + j` for integers j. They are looked
+up, and computed beyond the end of the table.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ ACCURATE = 1 << 16  # log Gamma beyond this is so large that a difference loses 
 
 
 class Table(NamedTuple):
-    """Functions of base[d] + j: entry first[d] + j; the one for j = -1 is 0 and never matters.
+    """Functions of base[d] + j: entry first[d] + j. The entry for j = -1 is 0 and has no effect.
 
-    Columns of equal base share their entries. Whether j < length is asked once for the largest j
-    of a loop, and handed to the functions below as `inside`.
+    Columns of equal base share their entries. A loop checks j < length once, for its largest j,
+    and passes the result to the functions below as `inside`.
     """
 
     base: np.ndarray  # by column
@@ -35,7 +35,7 @@ class Table(NamedTuple):
 
 
 def tabulate(base: NDArray, length: int) -> Table:
-    """The table of base[d] + j for j < length, as far as memory is well spent."""
+    """The table of base[d] + j for j < length, or shorter to limit memory."""
     values, row, times = np.unique(base, return_inverse=True, return_counts=True)
     length = min(length, ACCURATE, max(ENTRIES // len(values), 1))
     arguments = values[:, None] + np.arange(length)

@@ -1,4 +1,4 @@
-"""The likelihoods by name: a new one is a file and a line here."""
+"""The likelihoods by name. To add one, write a file and add a line here."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ LIKELIHOODS: dict[str, type[Likelihood]] = {
     "columns": Columns,
     "pyclone": PyClone,
 }
-"""Names for `likelihood=` of the mixtures, in the order they are listed to users."""
+"""Names for `likelihood=` of the mixtures, in the order in which messages list them."""
 
-Columns._by_name = LIKELIHOODS  # its parts may be given by name
+Columns._by_name = LIKELIHOODS  # parts may be given by name

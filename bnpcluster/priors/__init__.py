@@ -1,4 +1,4 @@
-"""Gibbs-type priors on partitions: each is two tables, so one compiled kernel serves them all."""
+"""Gibbs-type priors on partitions. Each is two tables, so all share the same compiled kernels."""
 
 from bnpcluster.priors.base import Prior, PriorTables
 from bnpcluster.priors.registry import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""What every prior on partitions is: two tables at fixed n, and an update of its own parameters."""
+"""The base class of priors on partitions: two tables at fixed n, and updates of the parameters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from bnpcluster.priors.hyper_priors import LIMIT, TINY, Hyper, is_number, slice_step
 from bnpcluster.priors.rising_factorials import log_ways
 
-N_HYPER = 200  # draws from the hyper-priors that a prior probability is averaged over
+N_HYPER = 200  # draws from the hyper-priors, to average prior probabilities over
 
 
 class PriorTables(NamedTuple):
@@ -18,8 +18,8 @@ class PriorTables(NamedTuple):
 
     Attributes
     ----------
-    log_v : ndarray, log V[k] for k = 0 .. k_max (the entry 0 completes the table, any finite value)
-    log_w : ndarray, log W[m] for m = 0 .. n (log_w[0] likewise); W[1] = 1
+    log_v : ndarray, log V[k] for k = 0 .. k_max (entry 0 is unused, with any finite value)
+    log_w : ndarray, log W[m] for m = 0 .. n (entry 0 is unused, too); W[1] = 1
     """
 
     log_v: np.ndarray
@@ -29,28 +29,28 @@ class PriorTables(NamedTuple):
 class Prior(BaseEstimator):
     """Base class of Gibbs-type priors.
 
-    A subclass stores its parameters untouched in `__init__`, names those that may carry a
-    hyper-prior in `hyper`, and offers `tables`, `predictive`, `log_eppf` and `validate`. The
-    current value of each of them stands in `values`; `at` gives the prior at other values.
+    A subclass stores its parameters unchanged in `__init__`, lists those that may have a
+    hyper-prior in `hyper`, and defines `tables`, `predictive`, `log_eppf` and `validate`. `values`
+    has the current values of these parameters; `at` gives the prior at other values.
     """
 
     hyper: dict[str, Hyper] = {}
     """The parameters that may be sampled."""
 
     update_every = 1
-    """Iterations between two updates of the sampled parameters, fixed before a run."""
+    """Iterations between two updates of the sampled parameters."""
 
     def __init__(self) -> None:
         pass
 
     @classmethod
     def examples(cls) -> list[Prior]:
-        """Instances on which the checks are made, fixed and with hyper-priors."""
+        """Instances for the checks, with fixed parameters and with hyper-priors."""
         return [cls()]
 
     @property
     def sampled(self) -> tuple[str, ...]:
-        """Names of the parameters that have a hyper-prior here."""
+        """Names of the parameters that have a hyper-prior."""
         return tuple(self._pairs)
 
     @property
@@ -81,7 +81,7 @@ class Prior(BaseEstimator):
 
     @property
     def most_clusters(self) -> float:
-        """An upper bound of the number of clusters that the prior sets, or infinity."""
+        """The largest number of clusters that the prior allows, or infinity."""
         return np.inf
 
     def draw(self, rng: np.random.Generator) -> dict[str, float]:
@@ -94,7 +94,7 @@ class Prior(BaseEstimator):
         return sum(self.hyper[k].log_density(pair, values[k]) for k, pair in self._pairs.items())
 
     def validate(self) -> None:
-        """Raise one sentence about the first parameter that makes no sense."""
+        """Raise an error for the first invalid parameter."""
         for name, hyper in self.hyper.items():
             hyper.pair(name, getattr(self, name))
 
@@ -103,18 +103,18 @@ class Prior(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must define tables(n, k_max).")
 
     def predictive(self, sizes: np.ndarray) -> np.ndarray:
-        """Log urn weights of the next item given the block sizes; the last is of a new block.
+        """Log urn weights of the next item given the block sizes; the last one is for a new block.
 
         Their exponentials sum to one.
         """
         raise NotImplementedError(f"{type(self).__name__} must define predictive(sizes).")
 
     def draw_weights(self, sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Weights that the blocks of a partition have in the population; the last is of all others.
+        """Draw the population weights of the blocks, and last of all other blocks together.
 
-        Among one another those of the blocks have a Dirichlet law. The weight of all others has a
-        Beta law, with the first two moments that the urn gives it: its own law for a Dirichlet
-        process, a Pitman-Yor process and finitely many components.
+        Relative to one another, the weights of the blocks have a Dirichlet distribution. The weight
+        of all others has a Beta distribution with the first two moments that the urn implies. This
+        is exact for a Dirichlet process, a Pitman-Yor process and finitely many components.
         """
         new = float(np.exp(self.predictive(sizes)[-1]))
         later = float(np.exp(self.predictive(np.append(sizes[:-1], sizes[-1] + 1))[-1]))
@@ -154,12 +154,12 @@ class Prior(BaseEstimator):
         ----------
         n : int
         k_max : int or None, default=None
-            None: n, but at most 2000; beyond that the rest is left out.
+            None: n, but at most 2000; larger numbers are omitted.
 
         Returns
         -------
         probabilities : ndarray of shape (k_max + 1,)
-            Averaged over 200 draws from the hyper-priors, if there are any.
+            Averaged over 200 draws from the hyper-priors, if any.
         """
         k_max = min(n, 2000) if k_max is None else min(k_max, n)
         rng = np.random.default_rng(0)
@@ -181,8 +181,8 @@ class Prior(BaseEstimator):
     def update(self, sizes: np.ndarray, n: int, rng: np.random.Generator) -> Prior:
         """Redraw the sampled parameters in turn given the block sizes, by slice sampling.
 
-        The target is the probability of the partition times the hyper-prior; the data do not come
-        in, because they depend on these parameters through the partition alone.
+        The target is the probability of the partition times the hyper-prior. The data do not enter,
+        because they depend on these parameters only through the partition.
         """
         prior = self
         for name, pair in self._pairs.items():

@@ -15,7 +15,7 @@ from bnpcluster.priors.hyper_priors import TINY, Hyper, solve_expected
 
 @lru_cache(maxsize=4)
 def _log_factorials(n: int) -> np.ndarray:
-    """log W[m] = log (m-1)! for m = 0 .. n; it does not depend on alpha, so it is made once."""
+    """log W[m] = log (m-1)! for m = 0 .. n; it does not depend on alpha, so it is cached."""
     log_w = np.zeros(n + 1)
     log_w[1:] = gammaln(np.arange(1.0, n + 1))
     return log_w
@@ -27,8 +27,8 @@ class DirichletProcess(Prior):
     Parameters
     ----------
     alpha : float, pair or "auto", default="auto"
-        Concentration. A number is fixed. A pair ``(shape, rate)`` is a Gamma hyper-prior and alpha
-        is sampled by the method of Escobar and West (1995). ``"auto"`` is ``(1.0, 0.1)``.
+        Concentration. A number is fixed. A pair ``(shape, rate)`` is a Gamma hyper-prior; alpha is
+        then sampled by the method of Escobar and West (1995). ``"auto"`` is ``(1.0, 0.1)``.
 
     Examples
     --------
@@ -45,11 +45,11 @@ class DirichletProcess(Prior):
 
     @classmethod
     def examples(cls) -> list[Prior]:
-        """A fixed alpha on either side of one, and the default."""
+        """A fixed alpha above and below one, and the default."""
         return [cls(alpha=1.3), cls(alpha=0.2), cls()]
 
     def validate(self) -> None:
-        """Raise one sentence if alpha makes no sense."""
+        """Raise an error if alpha is invalid."""
         super().validate()
         if not 0 < self.values["alpha"] < np.inf:
             raise ValueError(f"alpha must be positive and finite, got {self.alpha!r}.")
@@ -67,12 +67,12 @@ class DirichletProcess(Prior):
 
     @classmethod
     def from_expected_clusters(cls, k: float, n: int) -> DirichletProcess:
-        """The process with a fixed alpha that expects k clusters among n items.
+        """The process with the fixed alpha for which k clusters are expected among n items.
 
         Parameters
         ----------
         k : float
-            Between 1 and n, both excluded.
+            Greater than 1 and less than n.
         n : int
 
         Returns

@@ -19,7 +19,7 @@ class FiniteDirichlet(Prior):
     Parameters
     ----------
     n_components : int, default=10
-        Components of the mixture; clusters are those that hold items.
+        Components of the mixture; clusters are the components that contain items.
     concentration : float or pair, default=1.0
         The `a` of the Dirichlet weights. A pair ``(shape, rate)`` is a Gamma hyper-prior.
 
@@ -44,7 +44,7 @@ class FiniteDirichlet(Prior):
         return [cls(5, 0.6), cls(3, 0.7), cls(4, (2.0, 3.0))]
 
     def validate(self) -> None:
-        """Raise one sentence if the parameters make no sense."""
+        """Raise an error if a parameter is invalid."""
         super().validate()
         k = self.n_components
         if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
@@ -73,13 +73,13 @@ class FiniteDirichlet(Prior):
         return PriorTables(log_v - log_rising(k0 * a, n), log_rising_table(1.0 + a, n))
 
     def draw_components(self, size: int, rng: np.random.Generator) -> np.ndarray:
-        """The number of components, which is fixed, as floats."""
+        """The number of components, which is fixed, as an array of floats."""
         return np.full(size, float(self.n_components))
 
     def predictive(self, sizes: np.ndarray) -> np.ndarray:
         """(m + a) / (n + k0 a) for a block of m items, a (k0 - k) / (n + k0 a) for a new one."""
         a, k0 = self.values["concentration"], int(self.n_components)
-        with np.errstate(divide="ignore"):  # a full mixture opens no further block
+        with np.errstate(divide="ignore"):  # a full mixture opens no new block
             return np.log(
                 np.append(sizes + a, a * max(k0 - len(sizes), 0)) / (np.sum(sizes) + k0 * a)
             )

@@ -1,4 +1,4 @@
-"""Hyper-priors on the parameters of a prior: what a pair means, and how its value is sampled."""
+"""Hyper-priors on the parameters of a prior, and how these parameters are sampled."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-TINY = 1e-300  # Gamma draws of a small shape may underflow to zero, which is no value
+TINY = 1e-300  # Gamma draws of a small shape may underflow to zero, which is invalid
 
 
 class Hyper(NamedTuple):
-    """How a parameter may be given, and where a chain starts if it is sampled.
+    """How a parameter may be given, and its initial value if it is sampled.
 
     Attributes
     ----------
     start : float
-    law : "gamma" or "beta", of the hyper-prior that a pair stands for
-    auto : pair or None, what "auto" stands for
+    distribution : "gamma" or "beta", the hyper-prior that a pair specifies
+    auto : pair or None, the pair for "auto"
     """
 
     start: float
@@ -26,7 +26,7 @@ class Hyper(NamedTuple):
     auto: tuple[float, float] | None = None
 
     def pair(self, name: str, value: Any) -> tuple[float, float] | None:
-        """The pair of a hyper-prior, None for a fixed number, or one sentence."""
+        """The pair of a hyper-prior, or None for a fixed number; anything else raises an error."""
         if self.auto is not None and isinstance(value, str) and value == "auto":
             return self.auto
         if is_number(value):
@@ -75,11 +75,12 @@ class Hyper(NamedTuple):
 
 
 def is_number(value: Any) -> bool:
-    """Whether a parameter is given as a number."""
+    """Whether a parameter is a number."""
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-LIMIT = {"gamma": (-690.0, 690.0), "beta": (-27.0, 27.0)}  # where values are still themselves
+# The unconstrained coordinates that do not underflow, overflow or round to a bound.
+LIMIT = {"gamma": (-690.0, 690.0), "beta": (-27.0, 27.0)}
 
 
 def slice_step(
@@ -91,8 +92,8 @@ def slice_step(
 ) -> float:
     """One univariate slice sampling step (Neal 2003): stepping out, then shrinkage.
 
-    The law is that of the density restricted to `limits`; no bound on the steps is needed, because
-    they end there at the latest.
+    The target is the density restricted to `limits`. The number of steps needs no bound, because
+    stepping out ends at the limits.
     """
     level = log_density(x) + math.log(1.0 - rng.random())
     left = x - width * rng.random()
@@ -113,8 +114,8 @@ def slice_step(
 
 
 def solve_expected(expected: Callable[[float], float], k: float, n: int) -> float:
-    """The alpha at which a prior expects k clusters among n items."""
-    from scipy.optimize import brentq  # slow to import, and needed here alone
+    """The alpha for which k clusters are expected a priori among n items."""
+    from scipy.optimize import brentq  # slow to import, and only needed here
 
     low, high = 1e-8, 1e8 * n
     least = max(1.0, expected(low))

@@ -1,4 +1,4 @@
-"""Mixtures of finite mixtures: the number of components has a prior of its own."""
+"""Mixtures of finite mixtures: the number of components has a prior."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bnpcluster.priors.hyper_priors import TINY, Hyper, is_number
 from bnpcluster.priors.rising_factorials import legendre, log_rising_table
 
 NAMED = {"gnedin": 0.5, "poisson": 1.0, "geometric": 0.1}
-FAR = 1 << 14  # terms of the series before the rest of a heavy tail is integrated
+FAR = 1 << 14  # terms of the series, before the rest of a heavy tail is integrated
 NEGLIGIBLE = 45.0  # nats below the largest term
 
 
@@ -64,14 +64,14 @@ class MFM(Prior):
         ]
 
     def validate(self) -> None:
-        """Raise one sentence if the parameters make no sense."""
+        """Raise an error if a parameter is invalid."""
         super().validate()
         if not 0 < self.values["gamma"] < np.inf:
             raise ValueError(f"gamma must be positive and finite, got {self.gamma!r}.")
         self._components_prior()
 
     def _components_prior(self) -> tuple[str, Any]:
-        """Name and parameter of the prior of M; of an array, the logs of its entries."""
+        """Name and parameter of the prior of M; for an array, the logs of its entries."""
         given = self.n_components_prior
         if isinstance(given, str) and given in NAMED:
             return given, NAMED[given]
@@ -79,7 +79,9 @@ class MFM(Prior):
             name, value = given
             high = np.inf if name == "poisson" else 1.0
             if not is_number(value) or not 0 < value < high:
-                raise ValueError(f"{name!r} needs a parameter between 0 and {high:g}: {value!r}.")
+                raise ValueError(
+                    f"{name!r} needs a parameter between 0 and {high:g}, got {value!r}."
+                )
             return name, float(value)
         if isinstance(given, (list, tuple, np.ndarray)) and all(map(is_number, given)):
             p = np.asarray(given, float)
@@ -87,8 +89,8 @@ class MFM(Prior):
                 with np.errstate(divide="ignore"):
                     return "array", tuple(np.log(p / p.sum()))
         raise ValueError(
-            "n_components_prior must be 'gnedin', 'poisson' or 'geometric', such a name with its "
-            f"parameter, or probabilities of 1, 2, ... that sum to one; got {given!r}."
+            "n_components_prior must be 'gnedin', 'poisson' or 'geometric', a pair (name, "
+            f"parameter), or probabilities of 1, 2, ... that sum to one; got {given!r}."
         )
 
     @property
@@ -110,13 +112,13 @@ class MFM(Prior):
         )
 
     def draw_components(self, size: int, rng: np.random.Generator) -> np.ndarray:
-        """Draws of the number of components, as floats: Gnedin's law has no bound."""
+        """Draws of the number of components, as floats: Gnedin's prior is unbounded."""
         name, parameter = self._components_prior()
         if name == "array":
             return 1.0 + rng.choice(len(parameter), size=size, p=np.exp(parameter))
         if name == "poisson":
             return 1.0 + rng.poisson(parameter, size)
-        # Gnedin's is the geometric law of a success that is Beta(c, 1 - c).
+        # Gnedin's prior is geometric, with a success probability that is Beta(c, 1 - c).
         p = parameter if name == "geometric" else rng.beta(parameter, 1.0 - parameter, size)
         return np.ceil(np.log1p(-rng.random(size)) / np.log1p(-np.clip(p, TINY, 1.0 - 1e-16)))
 
@@ -193,10 +195,10 @@ def _log_v_gnedin(n: int, k_max: int, c: float) -> np.ndarray:
 
 
 def _log_tail(n: int, k: int, g: float, c: float, last: int) -> float:
-    """log of the sum over m > last of Gnedin's series, by Euler and Maclaurin.
+    """log of the sum over m > last of Gnedin's series, by the Euler-Maclaurin formula.
 
     With m = last e^u the integrand decays like exp(-(n - k + c) u). Products are summed as logs of
-    their factors: differences of lgamma would have lost all digits out there.
+    their factors, because differences of lgamma lose all digits for such m.
     """
     decay = n - k + c
     nodes, weights = legendre(20)

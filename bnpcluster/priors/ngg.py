@@ -1,4 +1,4 @@
-"""The normalised generalised gamma process: clusters of very unequal sizes."""
+"""The normalised generalised gamma process, for clusters of very unequal sizes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class NGG(Prior):
         return [cls(), cls(20.0, 0.5), cls(0.1, 0.25), cls((2.0, 2.0), (2.0, 3.0))]
 
     def validate(self) -> None:
-        """Raise one sentence if the parameters make no sense."""
+        """Raise an error if a parameter is invalid."""
         super().validate()
         if not 0 < self.values["tau"] < np.inf:
             raise ValueError(f"tau must be positive and finite, got {self.tau!r}.")
@@ -104,8 +104,8 @@ def log_v(n: int, blocks: tuple[int, ...], tau: float, sigma: float) -> np.ndarr
     """log V[n, k] for every k in `blocks`.
 
     V = sigma^(k-1) tau^k e^tau / Gamma(n) * int exp{k y - tau e^y} (1 - e^(-y/sigma))^(n-1) dy over
-    y > 0. The logarithm of the integrand is strictly concave in y: find its mode, cut it off DROP
-    nats below on both sides, and integrate by composite Gauss-Legendre.
+    y > 0. The logarithm of the integrand is strictly concave in y. Find its mode, cut it off DROP
+    nats below on both sides, and integrate by composite Gauss-Legendre quadrature.
     """
     k = np.array(blocks, float)
     low, high = np.array([_integration_range(n, one, tau, sigma) for one in k.tolist()]).T
@@ -121,7 +121,7 @@ def log_v(n: int, blocks: tuple[int, ...], tau: float, sigma: float) -> np.ndarr
 
 
 def _integration_range(n: int, k: float, tau: float, sigma: float) -> tuple[float, float]:
-    """Where the integrand is within DROP nats of its maximum."""
+    """The interval in which the integrand is within DROP nats of its maximum."""
 
     def log_f(y: float) -> float:
         rest = (n - 1) * math.log(-math.expm1(-y / sigma)) if n > 1 else 0.0
@@ -144,7 +144,7 @@ def _integration_range(n: int, k: float, tau: float, sigma: float) -> tuple[floa
 
 
 def _root(decreasing: Callable[[float], float], low: float, high: float) -> float:
-    """Where a decreasing function changes sign; a few digits are enough for a range."""
+    """Where a decreasing function changes sign, to the few digits that a range needs."""
     for _ in range(26):
         middle = 0.5 * (low + high)
         if decreasing(middle) > 0:

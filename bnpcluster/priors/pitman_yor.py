@@ -1,4 +1,4 @@
-"""The Pitman-Yor prior on partitions: many small clusters, sizes with a power law."""
+"""The Pitman-Yor prior on partitions: many small clusters, with heavy-tailed sizes."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class PitmanYor(Prior):
 
     @classmethod
     def examples(cls) -> list[Prior]:
-        """Fixed values, with a negative alpha among them, and hyper-priors on both."""
+        """Fixed values, one of them with a negative alpha, and hyper-priors on both."""
         return [cls(0.7, 0.4), cls(-0.2, 0.5), cls((2.0, 1.0), (2.0, 3.0))]
 
     def validate(self) -> None:
-        """Raise one sentence if the parameters make no sense."""
+        """Raise an error if a parameter is invalid."""
         super().validate()
         values = self.values
         if not 0 <= values["discount"] < 1:
@@ -62,7 +62,7 @@ class PitmanYor(Prior):
 
     @property
     def update_every(self) -> int:  # type: ignore[override]  # a constant of each instance
-        """Every iteration; every other one if the discount is sampled, which costs O(n)."""
+        """Every iteration, or every second one if the discount is sampled, which costs O(n)."""
         return 2 if "discount" in self.sampled else 1
 
     @property
@@ -79,13 +79,14 @@ class PitmanYor(Prior):
 
     @classmethod
     def from_expected_clusters(cls, k: float, n: int, discount: float = 0.25) -> PitmanYor:
-        """The process with this discount and a fixed alpha that expects k clusters among n items.
+        """The process with this discount and the fixed alpha that gives k expected clusters.
 
         Parameters
         ----------
         k : float
-            More clusters than alpha = 0 gives, and fewer than n.
+            Greater than the number for alpha = 0, and less than n.
         n : int
+            Number of items.
         discount : float, default=0.25
 
         Returns
@@ -125,8 +126,8 @@ class PitmanYor(Prior):
     def update(self, sizes: np.ndarray, n: int, rng: np.random.Generator) -> Prior:
         """Redraw the sampled parameters given the block sizes, with auxiliary variables.
 
-        The factors alpha + i d and j - d of the partition's probability are split into two terms
-        each, one of which is drawn; given these, alpha is Gamma and d is Beta (Teh 2006).
+        Each factor alpha + i d or j - d of the partition's probability is a sum of two terms, one
+        of which is drawn. Given these draws, alpha is Gamma and d is Beta (Teh 2006).
         """
         prior: Prior = self
         alpha, d = self.values["alpha"], self.values["discount"]

@@ -1,4 +1,4 @@
-"""The priors by name: a new one is a file and a line here."""
+"""The priors by name. To add one, write a file and add a line here."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ PRIORS: dict[str, type[Prior]] = {
     "mfm": MFM,
     "finite": FiniteDirichlet,
 }
-"""Names for `prior=`, in the order they are listed to users."""
+"""Names for `prior=`, in the order in which messages list them."""

@@ -1,4 +1,4 @@
-"""Rising factorials and quadrature nodes, the stuff that tables of a prior are made of."""
+"""Rising factorials and quadrature nodes, for the tables of priors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def log_rising(a: float, m: int) -> float:
 
 @lru_cache(maxsize=16)
 def log_rising_table(a: float, n: int) -> np.ndarray:
-    """log W[m] = log (a)_{m-1} for m = 0 .. n, the entry 0 being 0.
+    """log W[m] = log (a)_{m-1} for m = 0 .. n; entry 0 is 0.
 
-    Summed rather than taken from lgamma: for a sampled `a` it is made anew in every iteration.
+    A sum of logs is faster than lgamma. For a sampled `a` this runs in every iteration.
     """
     table = np.zeros(n + 1)
     np.cumsum(np.log(a + np.arange(n - 1.0)), out=table[2:])
@@ -25,13 +25,14 @@ def log_rising_table(a: float, n: int) -> np.ndarray:
 
 
 legendre = lru_cache(maxsize=4)(np.polynomial.legendre.leggauss)
-"""Nodes and weights of Gauss-Legendre quadrature on (-1, 1); making them anew costs 0.4 ms."""
+"""Nodes and weights of Gauss-Legendre quadrature on (-1, 1), cached because they take 0.4 ms."""
 
 
 def log_ways(n: int, k_max: int, sigma: float) -> np.ndarray:
     """log of the sum of prod_b W[n_b] over the partitions of n items into k blocks, k = 0 .. k_max.
 
-    Item by item: a new item opens a block, or joins one, with m - sigma ways for a block of m.
+    Items are added one by one: a new item opens a block, or joins a block of m items in m - sigma
+    ways.
     """
     log_s = np.full(k_max + 1, -np.inf)
     log_s[1] = 0.0

@@ -1,4 +1,4 @@
-"""Samplers of the posterior of a partition, exchangeable behind one word."""
+"""Samplers of the posterior of a partition, which you choose by name."""
 
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.registry import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""Earlier states of the chains of a fit, from which adaptive reconfiguration moves learn."""
+"""Archive of earlier states of the chains of a fit, for adaptive reconfiguration moves."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.state import State
 
-ROWS = 7  # of scratch space that `disagree` needs
-TRIES = 20  # pairs of states looked at, before a move is given up because all were alike
+ROWS = 7  # rows of scratch space for `disagree`
+TRIES = 20  # pairs of states to try before giving up a move because each pair was equal
 
 
 class Archive(NamedTuple):
-    """States of all chains, and which chain moves.
+    """States of all chains, and the number of the chain that moves.
 
     Attributes
     ----------
     histories : sequence of sequences of ndarray
         Labels of earlier states, chain by chain.
     own : int
-        The chain whose state moves: one state of a pair is from its own history. -1: any chains.
+        The chain that moves: the first state of a pair is from its history. -1: from any history.
     """
 
     histories: Sequence[Sequence[np.ndarray]]
     own: int
 
-    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray] | None:
-        """Two states; None if there are less than two."""
+    def draw_pair(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray] | None:
+        """Draw two states; None if there are fewer than two."""
         total = sum(map(len, self.histories))
         n_first = len(self.histories[self.own]) if self.own >= 0 else total
         if n_first == 0 or total < 2:
@@ -39,7 +39,7 @@ class Archive(NamedTuple):
         return first, self._state(int(rng.integers(total)))
 
     def _state(self, number: int) -> np.ndarray:
-        """A state by its number, all histories one after the other."""
+        """A state by its number in the concatenated histories."""
         for history in self.histories:
             if number < len(history):
                 return history[number]
@@ -48,7 +48,7 @@ class Archive(NamedTuple):
 
 
 class Disagreement(NamedTuple):
-    """Two items that two partitions do not agree on, and the common refinement of the two."""
+    """Two items on which two partitions disagree, and the common refinement of the partitions."""
 
     i: int
     j: int
@@ -56,8 +56,8 @@ class Disagreement(NamedTuple):
 
 
 def disagreement(one: np.ndarray, two: np.ndarray, rng: np.random.Generator) -> Disagreement | None:
-    """A pair of items that one partition joins and the other does not, all such pairs alike."""
-    # As wide integers, for labels are kept in the smallest type that holds them.
+    """Draw a uniform pair of items that only one partition joins; None if there is none."""
+    # Labels are stored in the smallest integer type, which is too narrow for arithmetic.
     one, two = one.astype(np.intp), two.astype(np.intp)
     room = np.zeros((ROWS, max(int(one.max()), int(two.max()), len(one)) + 2), np.intp)
     refinement = np.zeros(len(one), np.intp)
@@ -67,7 +67,7 @@ def disagreement(one: np.ndarray, two: np.ndarray, rng: np.random.Generator) -> 
 
 @kernel
 def disagree(one, two, uniforms, room, refinement):
-    """Two items that the partitions do not agree on, -1 if there are none; the refinement."""
+    """Two items on which the partitions disagree, or -1 if none exist; writes the refinement."""
     start, in_one, in_two, common, grouped, part, seen = room
     n, n_parts, total = len(one), 0, 0
     for h in range(n):
@@ -79,7 +79,7 @@ def disagree(one, two, uniforms, room, refinement):
     for h in range(n):
         grouped[start[one[h]]] = h
         start[one[h]] += 1
-    # Block by block of the one: a part is what of it is in the same block of the other.
+    # For each block of `one`: a part is its intersection with a block of `two`.
     for t in range(n):
         h = grouped[t]
         a, b = one[h], two[h]
@@ -89,7 +89,7 @@ def disagree(one, two, uniforms, room, refinement):
             n_parts += 1
         refinement[h] = part[b]
         common[part[b]] += 1
-    # On how many pairs with each item they disagree.
+    # Count the pairs with each item on which they disagree.
     for h in range(n):
         total += in_one[one[h]] + in_two[two[h]] - 2 * common[refinement[h]]
     if total == 0:
@@ -107,14 +107,14 @@ def disagree(one, two, uniforms, room, refinement):
     return -1, -1
 
 
-def lesson(state: State, rng: np.random.Generator) -> Disagreement | None:
-    """What the archive of a state tells a move, about the items that are present; None: nothing.
+def draw_disagreement(state: State, rng: np.random.Generator) -> Disagreement | None:
+    """Draw a disagreement about the present items from a state's archive; None if there is none.
 
     It does not depend on the state itself.
     """
     items = state.problem.items
     for _ in range(TRIES if state.archive else 0):
-        pair = state.archive.draw(rng)
+        pair = state.archive.draw_pair(rng)
         told = disagreement(pair[0][items], pair[1][items], rng) if pair else None
         if told is not None:
             refinement = np.zeros(len(state.labels), np.intp)

@@ -1,4 +1,4 @@
-"""What every sampler is: an object that moves the state of a chain."""
+"""Base class of samplers: objects that move the state of a chain."""
 
 from __future__ import annotations
 
@@ -15,42 +15,43 @@ from bnpcluster._core.state import State
 class Sampler(BaseEstimator):
     """Base class of samplers.
 
-    A subclass stores its settings in `__init__`, names the operations of a likelihood it needs in
-    `requires`, and moves a `State` in `step`; only its inner loops are compiled.
+    A subclass stores its settings in `__init__`, lists the operations it needs from a likelihood in
+    `requires`, and moves a `State` in `step`. Only its inner loops are compiled.
     """
 
     requires: tuple[str, ...] = ()
-    """Names of operations in `bnpcluster._core.operations` that the likelihood must offer."""
+    """Names of operations in `bnpcluster._core.operations` that the likelihood must have."""
 
     @property
     def learns_from(self) -> str | None:
-        """Which earlier states of all chains a move may see; None: chains have nothing to share.
+        """Which states of the chains a move may use; None: chains share nothing.
 
-        ``"frozen"`` (of warm-up), ``"adaptive"`` (of all iterations so far) or ``"ensemble"`` (the
-        current states of the other chains).
+        ``"frozen"`` (those of warm-up), ``"adaptive"`` (those of all iterations so far) or
+        ``"ensemble"`` (the current states of the other chains).
         """
         return None
 
     weighted = False
-    """Whether its draws are weighted particles instead of the states of a chain."""
+    """Whether its draws are weighted particles, not states of a chain."""
 
     @classmethod
     def examples(cls) -> list[Sampler]:
-        """Instances on which the checks are made."""
+        """Instances for the checks to use."""
         return [cls()]
 
     def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
-        """Move `state` by one iteration; return counts to be added up (moves tried, accepted)."""
+        """Move `state` by one iteration; return counts, which add up (moves tried, accepted)."""
         raise NotImplementedError(f"{type(self).__name__} must define step(state, rng).")
 
 
 def check_operations(sampler: Sampler, bound: Any, likelihood: object) -> None:
-    """Raise one sentence if the likelihood lacks an operation, before anything compiles."""
+    """Raise an error if the likelihood lacks an operation, before anything compiles."""
     missing = [name for name in sampler.requires if not offers(bound, name)]
     if missing:
         raise TypeError(
-            f"{type(sampler).__name__} cannot serve {type(likelihood).__name__}: the likelihood "
-            f"lacks the operation{'s' if len(missing) > 1 else ''} {', '.join(missing)}."
+            f"{type(sampler).__name__} does not work with {type(likelihood).__name__}: the "
+            f"likelihood lacks the operation{'s' if len(missing) > 1 else ''} "
+            f"{', '.join(missing)}."
         )
 
 
@@ -60,6 +61,6 @@ def serves(sampler: type[Sampler], bound: Any) -> bool:
 
 
 def offers(bound: Any, name: str) -> bool:
-    """Whether bound data have the operation `name`, their own or a fallback."""
+    """Whether bound data have the operation `name`, registered or by its fallback."""
     operation: Generic = getattr(ops, name)
     return operation.find(type(bound)) is not None

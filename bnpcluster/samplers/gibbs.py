@@ -17,8 +17,8 @@ class Gibbs(Sampler):
     """Collapsed Gibbs sampling: one iteration redraws the cluster of every item in turn.
 
     Each item moves to a cluster, or to a new one, with its full conditional probability: prior
-    weight times the predictive density given the cluster's other items. Serves every prior and
-    every likelihood. It finds its way slowly where whole clusters must split or merge.
+    weight times the predictive density given the cluster's other items. Works with every prior and
+    every likelihood. It mixes slowly if whole clusters must split or merge.
 
     References
     ----------
@@ -36,13 +36,13 @@ class Gibbs(Sampler):
     requires = ("clear", "add", "remove", "rename", "log_weights")
 
     def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
-        """One sweep over all items."""
+        """Make one sweep over all items."""
         state.visit(sweep, rng)
         return {"sweeps": 1}
 
 
-# Nats by which the list of an item's slots is longer than its uniform asks for, so that it seldom
-# has to be made anew, and by which it then widens.
+# Nats added to the slack that the uniform of an item needs, so that its list of slots is rarely
+# too short, and nats by which the list then widens.
 AHEAD, SURER = 1.0, 5.0
 
 
@@ -50,8 +50,8 @@ AHEAD, SURER = 1.0, 5.0
 def pick(weights, count, u, left_out):
     """Index c with probability prop exp(weights[c]), by inversion of u; overwrites the weights.
 
-    -1 if weights that are not listed could change the outcome: they stand anywhere after the first
-    one, and together they weigh at most `left_out` times as much as it does.
+    -1 if weights that are not listed could change the outcome. They could be anywhere after the
+    first one, and their sum is at most `left_out` times the first.
     """
     top = -math.inf
     for c in range(count):
@@ -66,17 +66,17 @@ def pick(weights, count, u, left_out):
         above -= weights[c]
         c += 1
     if left_out > 0.0 and above + u * left_out >= weights[c]:
-        return -1  # if all that is left out stands after c
+        return -1  # it would change if all that is left out came after c
     if c > 0 and above < (1.0 - u) * left_out:
-        return -1  # if it stands before c
+        return -1  # it would change if it came before c
     return c
 
 
 @kernel(inline=True)
-def seen_by(problem, partition, own):
-    """Let log_prior be what an item of slot `own` sees in its absence; return own's former entry.
+def leave_out(problem, partition, own):
+    """Set log_prior as if an item of slot `own` were absent; return the previous entry of `own`.
 
-    An item that is alone sees its slot as the empty one, whose number is K.
+    If the item is the only one in its slot, slot K takes its place as the empty one.
     """
     log_v, log_w, log_prior = problem.log_v, problem.log_w, partition.log_prior
     others, kept = partition.n_blocks[0], 0.0
@@ -93,13 +93,13 @@ def seen_by(problem, partition, own):
 def choose(problem, partition, i, u):
     """The slot of item i, drawn from its full conditional by inversion of u; K: a new block.
 
-    The reference comes first in the order of inversion. It is chosen if the others together weigh
-    less than (1 - u) / u times as much: if each lies `slack` below it, for the slack that
-    follows from u, nobody needs their exact weights. This is the outcome for most items. For
-    others the list is widened until what it lacks cannot change the choice.
+    The reference comes first in the order of inversion. It is chosen if the sum of the other
+    weights is less than (1 - u) / u times its own. If each is at least `slack` below the reference,
+    for the slack that follows from u, their exact weights do not matter. This is so for most items.
+    For others the list widens until what it lacks cannot change the choice.
     """
     own = partition.labels[i]
-    kept = seen_by(problem, partition, own)
+    kept = leave_out(problem, partition, own)
     n_slots = partition.n_blocks[0] + 1
     slack, c = math.log(n_slots * u / (1.0 - u)) + AHEAD, -1
     while c < 0:
@@ -116,9 +116,9 @@ def choose(problem, partition, i, u):
 
 @kernel
 def sweep(problem, partition, uniforms, start, stop):
-    """Redraw the slots of items[start:stop] in turn; return where room ran out, or stop.
+    """Redraw the slots of items[start:stop] in turn; return the first one without room, or stop.
 
-    The choice of items[start + j] is made by inversion of uniforms[j].
+    The slot of items[start + j] is drawn by inversion of uniforms[j].
     """
     for j in range(start, stop):
         if full(partition):

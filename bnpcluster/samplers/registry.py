@@ -1,4 +1,4 @@
-"""The samplers by name: a new one is a file and a line here."""
+"""The samplers by name. To add one, write a file and add a line here."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "annealed_smc": AnnealedSMC,
     "auxiliary_smc": AuxiliarySMC,
 }
-"""Names for `sampler=`, in the order they are listed to users."""
+"""Names for `sampler=`, in the order in which users see them."""

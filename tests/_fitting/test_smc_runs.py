@@ -139,7 +139,7 @@ def test_chains_and_particles_do_not_mix():
         model.continue_fit(10)
     with pytest.raises(ValueError, match="keeps no checkpoints"):
         fitted(checkpoint="somewhere")
-    with pytest.raises(ValueError, match="AuxiliarySMC cannot serve DirichletProcess"):
+    with pytest.raises(ValueError, match="AuxiliarySMC does not work with DirichletProcess"):
         fitted(cls=DPMixture, sampler="auxiliary_smc")
     model.set_params(sampler="gibbs", n_particles=None, n_draws=20, n_warmup=5, warm_start=True)
     with pytest.warns(ConvergenceWarning):

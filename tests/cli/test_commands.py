@@ -304,10 +304,10 @@ def test_the_module_runs_and_leaves_with_the_status(tmp_path):
         ("a,,b\n1,2,3\n", "Column 2 of table.csv has no name"),
         ("a,b\n1,2\n3\n", "Line 3 of table.csv has 1 cells"),
         ("a,b\n1,red\n2,blue\n", "Column 'b' holds text .'red' in row 1."),
-        ("a,b\n1,NA\n2,\n3,nan\n", "Column 'b' has no observed entry"),
+        ("a,b\n1,NA\n2,\n3,nan\n", "Column 'b' is entirely missing"),
         ("a;b\n1;0,5\n2;0,7\n", "Column 'b' has a comma in its numbers .'0,5' in row 1."),
         ("a,b\n1,True\n2,False\n", "write 1 and 0, or code it by --likelihood categorical"),
-        ("a,b\n3,1\n3,1\n3,1\n", "All rows are equal to rounding .columns 'a', 'b'."),
+        ("a,b\n3,1\n3,1\n3,1\n", "All rows are equal up to rounding .columns 'a', 'b'."),
         ("a,b\n1,2\n2,inf\n3,1\n", "infinity"),
         ("a,b\n1,2\n", "1 sample|1 row"),
         ("a,b\n", "0 sample|no row"),
@@ -339,7 +339,7 @@ def test_files_that_are_no_tables(tmp_path, capsys):
     [
         (["--sampler", "gibs"], "Did you mean 'gibbs'"),
         (["--likelihood", "pyclone"], "a command of their own, bnpcluster pyclone"),
-        (["--likelihood", "poisson"], "in column 'height': leave the column out"),
+        (["--likelihood", "poisson"], "in column 'height': drop the column"),
         (["--likelihood", "gauss"], "Unknown likelihood 'gauss'"),
         (["--prior", "dirichlet"], "Unknown prior 'dirichlet'. Available: dp, py"),
         (["--discount", "0.5"], "--discount is no parameter of dp"),
@@ -440,7 +440,7 @@ def test_mutations_are_clustered_by_prevalence(reads, capsys):
     law = ["--n-grid", "31", "--density", "beta_binomial"]
     assert run("pyclone", reads, "--out", folder, *QUICK, *law) in (0, 3)
     printed = capsys.readouterr()
-    assert "no column 'tumour_content': all samples are taken" in printed.err
+    assert "no column 'tumour_content': all samples are assumed" in printed.err
     frame = pd.read_csv(reads, sep="\t").assign(tumour_content=1.0)
     found = pd.read_csv(folder / "mutations.tsv", sep="\t")
     law = PyClone(n_grid=31, density="beta_binomial")
@@ -468,12 +468,12 @@ def test_bad_reads(reads, capsys):
     frame = pd.read_csv(reads, sep="\t")
     for column, value, message in [
         ("ref_counts", "many", "Column 'ref_counts' holds text ('many' in row 1)"),
-        ("major_cn", 0, "major_cn of at least 1 (leave out what was deleted); mutation 'm0' in "),
-        ("ref_counts", "NA", "The column 'ref_counts' of the table holds no number"),
-        ("normal_cn", None, "lacks the column 'normal_cn'"),
+        ("major_cn", 0, "major_cn of at least 1 (drop deleted loci); mutation 'm0' in "),
+        ("ref_counts", "NA", "The column 'ref_counts' of the table contains no numbers"),
+        ("normal_cn", None, "has no column 'normal_cn'"),
         ("sample_id", "a", "several rows for mutation"),
         ("sample_id", "", "Column 'sample_id' is empty in row 1"),
-        ("mutation_id", None, "lacks the column 'mutation_id'"),
+        ("mutation_id", None, "has no column 'mutation_id'"),
         ("error_rate", 0.01, "drop the column and use --error-rate, which is 0.001 now"),
     ]:
         bad = frame.assign(**{column: value}) if value is not None else frame.drop(columns=column)

@@ -22,8 +22,8 @@ from tests.tools.dossier import P_VALUE, note
 JITTED = hasattr(__import__("bnpcluster.samplers.gibbs", fromlist=["sweep"]).sweep, "py_func")
 
 
-def holed(X, share=0.3, seed=0):
-    """The rows with holes: in every column, and one row that is all holes."""
+def with_missing(X, share=0.3, seed=0):
+    """The rows with missing entries in every column, and one row that is entirely missing."""
     X = np.array(X, float)
     X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
     X[1] = np.nan
@@ -40,7 +40,7 @@ def codes(n, d, high, seed=0):
     return np.random.default_rng(seed).integers(0, high, size=(n, d)).astype(float)
 
 
-LAWS = [
+LIKELIHOODS = [
     pytest.param(NormalInverseGamma(), real(9, 1), id="nig-1"),
     pytest.param(
         NormalInverseGamma(mean=[0.5, -1, 0], kappa=0.3, shape=2.0, scale=[1, 2, 0.5]),
@@ -59,9 +59,9 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize(("likelihood", "X"), LAWS)
+@pytest.mark.parametrize(("likelihood", "X"), LIKELIHOODS)
 def test_contract(likelihood, X):
-    check_likelihood(likelihood, holed(X))
+    check_likelihood(likelihood, with_missing(X))
 
 
 def filled(likelihood, X):
@@ -75,7 +75,7 @@ def filled(likelihood, X):
 
 
 def at_column(likelihood, d):
-    """The likelihood of column d alone."""
+    """The likelihood of column d."""
     params = {
         name: [np.broadcast_to(value, 3)[d]] if np.ndim(value) else value
         for name, value in likelihood.get_params().items()
@@ -83,10 +83,10 @@ def at_column(likelihood, d):
     return type(likelihood)(**params)
 
 
-@pytest.mark.parametrize(("likelihood", "X"), LAWS[1:])
+@pytest.mark.parametrize(("likelihood", "X"), LIKELIHOODS[1:])
 def test_a_column_is_the_complete_one_of_the_rows_that_have_it(likelihood, X):
-    """The marginal is the product over columns, each of the rows observed in it alone."""
-    X = holed(X)
+    """The marginal is the product over columns of marginals of the rows observed there."""
+    X = with_missing(X)
     bound = filled(likelihood, X)
     expected = 0.0
     for d in range(X.shape[1]):
@@ -95,8 +95,8 @@ def test_a_column_is_the_complete_one_of_the_rows_that_have_it(likelihood, X):
     assert ops.log_marginal(bound, 0) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize(("likelihood", "X"), LAWS)
-def test_without_holes_nothing_changes(likelihood, X):
+@pytest.mark.parametrize(("likelihood", "X"), LIKELIHOODS)
+def test_without_missing_entries_nothing_changes(likelihood, X):
     plain, open_ = likelihood.bind(X, 4), likelihood.bind_observed(X, 4)
     assert type(plain) is not type(open_)
     for bound in (plain, open_):
@@ -122,10 +122,10 @@ def values_of(likelihood, bound):
     return np.arange(high, dtype=float), np.ones(high)
 
 
-@pytest.mark.parametrize(("likelihood", "X"), LAWS)
+@pytest.mark.parametrize(("likelihood", "X"), LIKELIHOODS)
 def test_a_missing_entry_is_integrated_out(likelihood, X):
     """The density of the rest is the sum or the integral over the values of the missing entry."""
-    bound = filled(likelihood, holed(X))
+    bound = filled(likelihood, with_missing(X))
     points, weights = values_of(likelihood, bound)
     row = X[4].copy()
     row[0] = np.nan
@@ -138,10 +138,10 @@ def test_a_missing_entry_is_integrated_out(likelihood, X):
         assert np.exp(ops.log_predictive(rest, k, 0)) == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize(("likelihood", "X"), LAWS)
+@pytest.mark.parametrize(("likelihood", "X"), LIKELIHOODS)
 def test_predictions_are_exact(likelihood, X):
-    X = holed(X[:7])
-    X[5, 0] = 1.0  # new rows with some holes, with all, and without
+    X = with_missing(X[:7])
+    X[5, 0] = 1.0  # new rows with some missing entries, with all, and with none
     against_enumeration(likelihood.frozen(X), DirichletProcess(0.8), X[[0, 2, 3, 4, 5, 1]])
 
 
@@ -152,32 +152,34 @@ def test_predictions_are_exact(likelihood, X):
         pytest.param(SplitMerge(), id="split_merge", marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.parametrize(("likelihood", "X"), LAWS[1:])
+@pytest.mark.parametrize(("likelihood", "X"), LIKELIHOODS[1:])
 def test_samplers_leave_the_exact_posterior_invariant(sampler, likelihood, X):
-    X = holed(X)[[0, 2, 3, 4, 1]]
+    X = with_missing(X)[[0, 2, 3, 4, 1]]
     size = 10_000 if JITTED else 300
     p = check_sampler(sampler, likelihood, DirichletProcess(1.0), X, n_replicates=size)
     note(P_VALUE, p, f"{size:,} starts")
 
 
-@pytest.mark.parametrize(("likelihood", "X"), [LAWS[1], *LAWS[2:4]])
+@pytest.mark.parametrize(("likelihood", "X"), [LIKELIHOODS[1], *LIKELIHOODS[2:4]])
 def test_weights_of_many_slots(likelihood, X):
     rng = np.random.default_rng(0)
-    many = holed(X[rng.integers(9, size=60)] + rng.normal(size=(60, 3)) * 3.0 * (X.dtype == 0))
+    many = with_missing(
+        X[rng.integers(9, size=60)] + rng.normal(size=(60, 3)) * 3.0 * (X.dtype == 0)
+    )
     if isinstance(likelihood, NormalInverseGamma):
-        many = holed(rng.normal(size=(60, 3)) * 3.0)
+        many = with_missing(rng.normal(size=(60, 3)) * 3.0)
     many[:9:2] = many[:9:2][:, ::-1] if isinstance(likelihood, NormalInverseGamma) else many[:9:2]
     assert_weights(likelihood, many, 19)
 
 
-@pytest.mark.parametrize(("likelihood", "X"), LAWS[:4])
+@pytest.mark.parametrize(("likelihood", "X"), LIKELIHOODS[:4])
 def test_an_emptied_slot_is_a_cleared_one(likelihood, X):
-    assert_emptied_is_cleared(likelihood, holed(X))
+    assert_emptied_is_cleared(likelihood, with_missing(X))
 
 
 def test_matches_where_tables_end(monkeypatch):
     for likelihood, X in ((Categorical(concentration=0.4), codes(9, 3, 2)), (Poisson(), None)):
-        X = holed(codes(9, 3, 3) if X is None else X)
+        X = with_missing(codes(9, 3, 3) if X is None else X)
         expected = ops.log_marginal(filled(likelihood, X), 0)
         with monkeypatch.context() as patch:
             patch.setattr(log_tables, "ACCURATE", 3)
@@ -187,10 +189,10 @@ def test_matches_where_tables_end(monkeypatch):
         assert new == pytest.approx(ops.log_predictive(filled(likelihood, X), 0, 0), rel=1e-12)
 
 
-@pytest.mark.parametrize(("likelihood", "X"), LAWS)
+@pytest.mark.parametrize(("likelihood", "X"), LIKELIHOODS)
 def test_samples_follow_the_predictive(likelihood, X):
     """Per column, the mean of samples against that of the complete column's own samples."""
-    bound = filled(likelihood, holed(X))
+    bound = filled(likelihood, with_missing(X))
     rng = np.random.default_rng(1)
     draws = np.array([likelihood.sample(bound, 0, rng) for _ in range(3000)])
     assert draws.shape == (3000, X.shape[1])
@@ -225,25 +227,25 @@ def test_automatic_values_rest_on_the_observed_entries():
     np.testing.assert_allclose(rate, 1 / np.nanmean(counts, axis=0), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("likelihood", "X"), LAWS)
+@pytest.mark.parametrize(("likelihood", "X"), LIKELIHOODS)
 def test_a_column_without_entries_gets_one_sentence(likelihood, X):
     X = X.copy()
     X[:, -1] = np.nan
-    with pytest.raises(ValueError, match=rf"Column {X.shape[1] - 1} has no observed entry"):
+    with pytest.raises(ValueError, match=rf"Column {X.shape[1] - 1} is entirely missing"):
         likelihood.bind(X)
 
 
 @pytest.mark.parametrize("likelihood", [Bernoulli(), Categorical(n_categories=4), Poisson()])
 def test_bad_values_get_one_sentence(likelihood):
-    X = holed(codes(8, 2, 2))
+    X = with_missing(codes(8, 2, 2))
     X[3, 1] = -1.0
     with pytest.raises(ValueError, match=r"found -1 in column 1"):
         likelihood.bind(X)
-    bound = likelihood.bind(holed(codes(8, 2, 2)))
+    bound = likelihood.bind(with_missing(codes(8, 2, 2)))
     with pytest.raises(ValueError, match=r"found -1 in column 1"):
         likelihood.rows(bound, X)
 
 
-def test_mixed_columns_take_holes_where_all_parts_do():
+def test_mixed_columns_accept_nan_if_all_parts_do():
     assert Columns([("nig", 0), ("bernoulli", 1)]).takes_nan
     assert Columns().takes_nan

@@ -1,4 +1,4 @@
-"""What holds for every likelihood in the registry."""
+"""Properties of every likelihood in the registry."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_new_rows_see_the_same_blocks(likelihood, X):
 
 @pytest.mark.parametrize(("likelihood", "X"), EXAMPLES)
 def test_more_room_changes_nothing(likelihood, X):
-    """Sweeps that must stop for room, again and again, go where roomy ones go."""
+    """Sweeps that stop again and again for more room give the same draws."""
     paths = []
     for capacity in (2, 64):
         state = State(likelihood.bind(X, 2), DirichletProcess(2.0), [0] * 6, capacity=capacity)
@@ -75,7 +75,7 @@ def assert_copied(bound, own):
 
 @kernel
 def wander(lik, labels, items, slots):
-    """Move items between two slots, a great many times."""
+    """Move items between two slots, many times."""
     for step in range(len(items)):
         i, k = items[step], slots[step]
         ops.remove(lik, labels[i], i)
@@ -106,7 +106,7 @@ def test_statistics_do_not_drift(likelihood, X):
 
 @pytest.mark.parametrize(("likelihood", "X"), EXAMPLES)
 def test_a_frozen_likelihood_is_the_one_it_was(likelihood, X):
-    """Of its own data; and other rows do not change it any more."""
+    """Of its own data; other rows no longer change it."""
     X = np.asarray(X, float)
     frozen = likelihood.frozen(X)
     more = np.vstack([X, X[:3]])

@@ -1,6 +1,7 @@
 """Plausible bugs, one small edit of the package each, and the tests that must catch them.
 
-`python -m tests.mutants` makes them one by one and runs those tests; see `__main__`.
+`bash run mutants` makes them one by one and runs those tests; see `__main__`. A module of this
+folder that lists mutants needs no entry elsewhere.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def edited(text: str, mutant: Mutant) -> str | None:
 
 def span(text: str, function: str) -> tuple[int, int]:
     """Where a function or class stands in its file, decorators included; (0, 0) if nowhere."""
-    node: ast.AST = ast.parse(text)
+    try:
+        node: ast.AST = ast.parse(text)
+    except SyntaxError:
+        return 0, 0
     lines = text.splitlines(keepends=True)
     first, last = 1, len(lines)
     for name in function.split(".") if function else ():

@@ -293,7 +293,7 @@ DISCRETE = [
         "the automatic rate forgets the shape",
         "rate = shape / np.maximum",
         "rate = 1.0 / np.maximum",
-        f"{POISSON}test_auto_is_the_exponential_law_around_the_mean",
+        f"{POISSON}test_auto_is_an_exponential_distribution_with_the_mean",
     ),
     Mutant(
         "likelihoods/discrete/poisson.py",

@@ -7,7 +7,7 @@ from tests.mutants import Mutant
 HOLES = "likelihoods/test_base_missing.py::"
 BY_COLUMN = f"{HOLES}test_a_column_is_the_complete_one_of_the_rows_that_have_it"
 CONTRACT = f"{HOLES}test_contract"
-PLAIN = f"{HOLES}test_without_holes_nothing_changes"
+PLAIN = f"{HOLES}test_without_missing_entries_nothing_changes"
 NIW = "likelihoods/gaussian/test_niw_imputed.py::"
 REDRAW = f"{NIW}test_a_redraw_is_the_transform_of_its_normals_and_chi_squares"
 NEW_ROWS = f"{NIW}test_new_rows_have_the_marginal_student_t"
@@ -296,8 +296,8 @@ MISSING = [
         "likelihoods/mixed/columns.py",
         "column_numbers",
         "slices of names lack their end",
-        "stop = _number(stop, names, d) + 1 ",
-        "stop = _number(stop, names, d) ",
+        "_column_number(stop, names, d) + 1",
+        "_column_number(stop, names, d)",
         f"{MIXED}test_columns_are_chosen_in_many_ways",
     ),
     Mutant(

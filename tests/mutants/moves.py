@@ -96,7 +96,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
-        "seen_by",
+        "leave_out",
         "a new block is weighed as if the item's own stayed",
         "others -= int(m == 1)",
         "others -= 0",
@@ -104,7 +104,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
-        "seen_by",
+        "leave_out",
         "the prior weight of the own block counts the item",
         "log_w[m] - log_w[m - 1]",
         "kept",
@@ -112,7 +112,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
-        "seen_by",
+        "leave_out",
         "an item alone is offered its emptied block and a new one",
         "log_prior[own] = -math.inf if m == 1 else",
         "log_prior[own] = -math.inf if m == 0 else",
@@ -120,7 +120,7 @@ MOVES = [
     ),
     Mutant(
         "samplers/gibbs.py",
-        "seen_by",
+        "leave_out",
         "the new block's weight has the wrong sign",
         "log_v[others + 1] - log_v[others]",
         "log_v[others] - log_v[others + 1]",

@@ -14,7 +14,7 @@ NEW = f"{NESTED}test_new_rows_are_filled_in_and_judged_as_if_they_were_in_the_fi
 MEANS = f"{NESTED}test_rows_of_the_fit_are_filled_in_with_posterior_means"
 SAMPLED = f"{NESTED}test_sampled_rows_follow_the_regressions"
 PLACES = f"{NESTED}test_sampled_columns_stand_where_they_were"
-JOINT = f"{NESTED}test_drawn_entries_have_their_joint_law"
+JOINT = f"{NESTED}test_drawn_entries_have_their_joint_distribution"
 MIXED = f"{NESTED}test_mixed_columns_integrate_in_one_part_and_impute_in_another"
 MANY = f"{NESTED}test_many_levels_are_integrated_on_request"
 QUESTIONS = f"{NESTED}test_fits_keep_no_entries_and_answer_all_questions"
@@ -248,7 +248,7 @@ NESTED_HOLES = [
         "likelihoods/mixed/side_by_side.py",
         "_draw_latent",
         "entries of the second part are forgotten",
-        "_joined(first, ops.draw_latent(lik.second, labels, rng))",
+        "_concatenated(first, ops.draw_latent(lik.second, labels, rng))",
         "first",
         MIXED,
     ),
@@ -256,8 +256,8 @@ NESTED_HOLES = [
         "likelihoods/mixed/columns.py",
         "Columns.serves",
         "one part that serves is enough",
-        "all(law.serves(",
-        "any(law.serves(",
+        "all(likelihood.serves(",
+        "any(likelihood.serves(",
         MIXED,
     ),
     Mutant(

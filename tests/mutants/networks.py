@@ -20,8 +20,8 @@ NETWORKS = [
         "likelihoods/network/adjacency.py",
         "_sparse",
         "weights pass for links",
-        "~unseen & (values != 0) & (values != 1)",
-        "~unseen & (values < 0)",
+        "~unobserved & (values != 0) & (values != 1)",
+        "~unobserved & (values < 0)",
         MESSAGES,
     ),
     Mutant(
@@ -34,7 +34,7 @@ NETWORKS = [
     ),
     Mutant(
         GRAPH,
-        "_codes",
+        "_pair_codes",
         "NaN in one direction alone passes for symmetric",
         "np.where(np.isnan(graph.data), 2, 1)",
         "np.where(np.isnan(graph.data), 1, 1)",

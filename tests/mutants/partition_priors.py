@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.mutants import Mutant
 
 CONTRACT = "priors/test_registry.py::test_contract"
-JOINT = "priors/test_registry.py::test_update_keeps_the_joint_law"
+JOINT = "priors/test_registry.py::test_update_keeps_the_joint_distribution"
 FAMILIES = "priors/test_base.py"
 
 PARTITION_PRIORS = [

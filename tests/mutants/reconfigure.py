@@ -51,7 +51,7 @@ RECONFIGURE = [
         "samplers/reconfiguration/kernel.py",
         "reconfigure",
         "the way back is forgotten",
-        "back = travel(*told, True, floor) if floor < 0.0 else -math.inf",
+        "back = make_pass(*told, True, floor) if floor < 0.0 else -math.inf",
         "back = 0.0",
         f"{BALANCE}[bernoulli-dp-full]",
     ),
@@ -65,7 +65,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
-        "travel",
+        "make_pass",
         "the first item of a part is placed a second time",
         "(plan.whole_parts and work.lengths[h] > 0)",
         "False",
@@ -105,7 +105,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
-        "depart",
+        "take_apart",
         "the anchors' company does not come along in a merge",
         "if h != i and work.origin[h] == b_j and r[h] == r[j]:",
         "if h == j and h != i:",
@@ -121,9 +121,9 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/reconfiguration/kernel.py",
-        "travel",
+        "make_pass",
         "a forced pass does not look where it has come",
-        "if forced and not arrived(partition, order, work):",
+        "if forced and not reached_goal(partition, order, work):",
         "if False:",
         f"{FORCED}[bernoulli-dp-full]",
     ),
@@ -153,7 +153,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/archive.py",
-        "lesson",
+        "draw_disagreement",
         "the state itself is one of the two states",
         "disagreement(pair[0][items], pair[1][items], rng)",
         "disagreement(state.labels[items], pair[1][items], rng)",
@@ -185,7 +185,7 @@ RECONFIGURE = [
     ),
     Mutant(
         "samplers/archive.py",
-        "Archive.draw",
+        "Archive.draw_pair",
         "the second state is always of the first chain",
         "self._state(int(rng.integers(total)))",
         "self._state(int(rng.integers(len(self.histories[0]))))",

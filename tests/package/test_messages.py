@@ -27,12 +27,12 @@ def spoilt(value):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (np.where(np.arange(2) == 1, np.nan, X), "Column 1 has no observed entry"),
+        (np.where(np.arange(2) == 1, np.nan, X), "Column 1 is entirely missing"),
         (spoilt(np.inf), "contains infinity"),
         (np.array([["red", "blue"], ["red", "red"]]), "contains text.*OrdinalEncoder"),
         (scipy.sparse.csr_array(X), "Sparse data was passed"),
         (X[:1], "1 sample"),
-        (np.ones((8, 2)), "All rows are equal to rounding.*VarianceThreshold"),
+        (np.ones((8, 2)), "All rows are equal up to rounding.*VarianceThreshold"),
         (
             np.column_stack([X, np.full(12, 3.0)]),
             r"Constant column \(column 2\).*VarianceThreshold",
@@ -88,7 +88,7 @@ def frame(**columns):
     ("columns", "parameters", "message"),
     [
         ({"depth": 3.0}, {}, r"Constant column \(column 'depth'\)"),
-        ({"depth": np.nan}, {}, "Column 'depth' has no observed entry"),
+        ({"depth": np.nan}, {}, "Column 'depth' is entirely missing"),
         ({"width": -1.0}, {"likelihood": "poisson"}, "in column 'height'"),
         ({"day": pd.Timestamp("2026-01-01")}, {}, "Column 'day' holds dates or times"),
         ({"day": pd.Timedelta(days=1)}, {}, "Column 'day' holds dates or times"),

@@ -1,4 +1,4 @@
-"""Golden numbers, reductions of one prior to another, accuracy, and what users ask of priors."""
+"""Golden numbers, reductions of one prior to another, accuracy, and and methods for users."""
 
 import math
 

@@ -18,7 +18,7 @@ def test_golden_numbers():
 
 @pytest.mark.parametrize(("n", "k", "shape", "rate"), [(20, 4, 2.0, 0.7), (2, 1, 1.0, 0.5)])
 def test_escobar_west_against_the_exact_conditional(n, k, shape, rate):
-    """One update from exact draws of alpha given K has the exact conditional law."""
+    """One update from exact draws of alpha given K has the exact conditional distribution."""
     grid = np.linspace(1e-4, 60, 200_000)
     tables = [DirichletProcess().at(alpha=a).tables(n, k).log_v[k] for a in grid[::100]]
     log_density = np.interp(grid, grid[::100], tables) + (shape - 1) * np.log(grid) - rate * grid

@@ -1,4 +1,4 @@
-"""What holds for every prior in the registry."""
+"""Properties of every prior in the registry."""
 
 import numpy as np
 import pytest
@@ -36,8 +36,8 @@ def test_samples_follow_the_tables(prior):
 
 @pytest.mark.parametrize("prior", SAMPLED)
 @pytest.mark.parametrize("n_pairs", [1500, pytest.param(6000, marks=pytest.mark.slow)])
-def test_update_keeps_the_joint_law(prior, n_pairs):
-    """Draw parameters and a partition from the prior, update: their joint law is as before."""
+def test_update_keeps_the_joint_distribution(prior, n_pairs):
+    """An update of parameters and a partition from the prior keeps their joint distribution."""
     rng = np.random.default_rng(4)
     before, after = [], []
     for pairs in (before, after):

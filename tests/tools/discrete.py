@@ -38,7 +38,7 @@ def assert_matches(likelihood, rows, extra, marginal, tolerance=1e-9):
 
 
 def assert_emptied_is_cleared(likelihood, X):
-    """After removal of the last item, a slot holds what a cleared one holds, to the last bit."""
+    """After removal of its last item, a slot equals a cleared one bit by bit."""
     bound, _ = filled(likelihood, X[:-1], X[-1])
     for i in range(len(X) - 1):
         ops.remove(bound, 0, i)
@@ -53,7 +53,7 @@ def list_weights(lik, i, own, beta, slack, partition):
 
 
 def assert_weights(likelihood, X, n_blocks):
-    """log_weights over many slots: all of them, and with a slack none that is needed is lost."""
+    """log_weights over many slots: all of them, and with a slack at least the needed ones."""
     n = len(X)
     bound = likelihood.bind(X, n_blocks + 2)
     partition = new_partition(n, n_blocks + 2)
@@ -84,5 +84,5 @@ def assert_weights(likelihood, X, n_blocks):
 
 
 def shares_slots(bound, other):
-    """Whether two bound data hold the same slots."""
+    """Whether two bound data share their slots."""
     return all(getattr(other, name) is getattr(bound, name) for name in bound.slot_axis)

@@ -30,24 +30,26 @@ def log_marginal(rows):
 
 
 def grid(size):
-    """Nodes on the whole line, and log weights."""
+    """Nodes on the real line, and log weights."""
     t, w = np.polynomial.legendre.leggauss(size)
     return 4 * t / (1 - t**2), np.log(w * 4 * (1 + t**2) / (1 - t**2) ** 2)
 
 
 def completions(X, size=161):
     """All values of the missing entries on a grid: rows of shape (cells, n, 2), log weights."""
-    holes = np.argwhere(np.isnan(X))
+    missing = np.argwhere(np.isnan(X))
     nodes, log_w = grid(size)
-    cells = np.stack(np.meshgrid(*[nodes] * len(holes), indexing="ij"), -1).reshape(-1, len(holes))
-    weights = np.stack(np.meshgrid(*[log_w] * len(holes), indexing="ij"), -1)
+    cells = np.stack(np.meshgrid(*[nodes] * len(missing), indexing="ij"), -1).reshape(
+        -1, len(missing)
+    )
+    weights = np.stack(np.meshgrid(*[log_w] * len(missing), indexing="ij"), -1)
     full = np.tile(X, (len(cells), 1, 1))
-    full[:, holes[:, 0], holes[:, 1]] = cells
-    return full, weights.reshape(-1, len(holes)).sum(axis=1)
+    full[:, missing[:, 0], missing[:, 1]] = cells
+    return full, weights.reshape(-1, len(missing)).sum(axis=1)
 
 
 def exact(X, prior, size=161):
-    """Partitions, their posterior, and of each the law of the cells of `completions`."""
+    """Partitions, their posterior, and for each the probabilities of the cells of `completions`."""
     full, log_w = completions(X, size)
     partitions = all_partitions(len(X))
     log_joint = (

@@ -19,7 +19,7 @@ class Prior(NamedTuple):
     nu: float
     scale: np.ndarray
 
-    def law(self, missing="integrate"):
+    def likelihood(self, missing="integrate"):
         """The likelihood with these hyper-parameters."""
         return NormalInverseWishart(**self._asdict(), missing=missing)
 
@@ -38,7 +38,7 @@ CASES = {  # rows whose columns are not in the order of the levels
     "block": (THREE, np.array([[NAN, -1.2, NAN], [-0.8, 0.3, 1.0], [0.7, 0.2, -0.4], [2, 1, 0.0]])),
 }
 KNOWN: dict = {}  # integrals
-SIZE = {1: 301, 2: 121, 3: 61}  # nodes of a grid, by the number of holes
+SIZE = {1: 301, 2: 121, 3: 61}  # nodes of a grid, by the number of missing entries
 
 
 def log_marginal(rows, prior):
@@ -53,10 +53,10 @@ def log_marginal(rows, prior):
 
 def cells(X, prior):
     """Values of the missing entries, rows filled in, and the log mass of each, as one block."""
-    n_holes = int(np.isnan(X).sum())
-    if n_holes == 0:
+    n_missing = int(np.isnan(X).sum())
+    if n_missing == 0:
         return X[None], log_marginal(X, prior)[None]
-    full, log_w = completions(X, SIZE[n_holes])
+    full, log_w = completions(X, SIZE[n_missing])
     return full, log_marginal(full, prior) + log_w
 
 

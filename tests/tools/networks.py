@@ -8,7 +8,7 @@ for one, other in [(0, 1), (0, 2), (0, 3), (2, 3)]:
 
 
 def network(n, directed, gaps, seed=0, p=0.3):
-    """A random 0/1 matrix, with some unobserved pairs if asked."""
+    """A random 0/1 matrix, with some unobserved pairs if `gaps`."""
     rng = np.random.default_rng(seed)
     A = (rng.random((n, n)) < p).astype(float)
     if gaps:

@@ -1,1 +1,1 @@
-"""Clusters of 0/1, categories and counts."""
+"""Clusters of 0/1 values, categories and counts."""

@@ -1,8 +1,8 @@
 """Clusters of 0/1 data with independent columns: the beta-Bernoulli likelihood.
 
-An item is the list of the columns in which it departs from the more common value. With s of the m
-items of a block departing in column d, a listed column has the log predictive of an unlisted one
-plus the weight log(a + s) - log(b + m - s); see `terms` for what follows.
+An item is the list of the columns in which it departs from the more common value. If s of the m
+items of a block depart in column d, the log predictive of a listed column is that of an unlisted
+one plus the weight log(a + s) - log(b + m - s). See `terms` for the predictives.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ class Bernoulli(Likelihood):
     Parameters
     ----------
     a, b : float or array of shape (n_features,), default=1.0
-        What the prior counts as ones and zeros already seen, for all columns or per column. At
-        1.0 every probability is equally likely; below, probabilities near 0 and 1 are preferred.
+        Prior counts of ones and zeros, for all columns or per column. At 1.0 all probabilities
+        are equally likely. Smaller values prefer probabilities near 0 and 1.
 
     Notes
     -----
     ``log_marginal`` of m rows with s ones in a column is log B(a + s, b + m - s) - log B(a, b). The
-    cost of a row is the number of its columns that hold the rarer value of the column.
+    cost of a row is the number of its columns with the rarer value of the column.
 
-    Entries that are NaN are integrated out exactly.
+    NaN entries are integrated out exactly.
 
     Examples
     --------
@@ -68,13 +68,13 @@ class Bernoulli(Likelihood):
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
-        """Three columns at the default, and five at values that differ by column."""
+        """Three columns with the defaults, and five with values that differ by column."""
         rows = [(rng.random((6, d)) < 0.7).astype(float) for d in (3, 5)]
         given = cls(a=[0.5, 1.0, 2.0, 1.0, 0.3], b=1.7)
         return [(cls(), rows[0]), (given, rows[1])]
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the 0/1 rows `X` for the kernels."""
+        """Prepare the 0/1 rows `X` for the kernels."""
         if np.isnan(X).any():
             return self.bind_observed(X, capacity)
         _check_binary(X)
@@ -98,7 +98,7 @@ class Bernoulli(Likelihood):
         )
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the 0/1 rows `X`, of which entries may be NaN: two categories per column."""
+        """Prepare the 0/1 rows `X`, which may contain NaN, as two categories per column."""
         check_observed(X)
         _check_binary(X, ~np.isnan(X))
         a, b = self._prior_counts(X.shape[1])
@@ -106,7 +106,7 @@ class Bernoulli(Likelihood):
         return bind_observed_terms(X, np.full(X.shape[1], 2), prior, capacity)
 
     def _prior_counts(self, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """The prior's counts of ones and of zeros, by column."""
+        """The prior counts of ones and of zeros, by column."""
         a = column_values("a", self.a, d, positive=True)
         return a, column_values("b", self.b, d, positive=True)
 
@@ -121,7 +121,7 @@ class Bernoulli(Likelihood):
         return bound._replace(start=start, terms=terms)
 
     def features(self, X: np.ndarray) -> np.ndarray:
-        """The columns as they are: scaled, the rarest ones would drown the others."""
+        """The columns without scaling, which would give rare ones too much weight."""
         return mean_imputed(np.asarray(X, float))
 
     def means(self, bound: Any, n_slots: int) -> np.ndarray:
@@ -149,8 +149,8 @@ class BernoulliSlots(NamedTuple):
     start: np.ndarray
     terms: np.ndarray  # the columns in which an item departs
     common: np.ndarray  # the more common value of every column, 0 or 1
-    a: Table  # the prior's count of departures
-    b: Table  # and of common values
+    a: Table  # the prior count of departures
+    b: Table  # the prior count of common values
     ab: Table  # a + b
     size: np.ndarray
     counts: np.ndarray  # departures by slot and column

@@ -1,8 +1,8 @@
 """Clusters of categorical data with independent columns: the Dirichlet-categorical likelihood.
 
-The categories of all columns are numbered in a row, and an item is the list of its categories.
-A category that n of the m items of a block share has the weight log(concentration + n); the
-normaliser of a column depends on m alone. See `terms` for what follows.
+The categories of all columns have consecutive numbers, and an item is the list of its categories.
+A category of n of the m items of a block has the weight log(concentration + n). The normaliser of a
+column depends only on m. See `terms` for the predictives.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from bnpcluster.likelihoods.discrete.terms import sums_terms
 from bnpcluster.likelihoods.discrete.whole_numbers import check_entries, is_whole
 from bnpcluster.likelihoods.log_tables import Table, log_at, log_gamma_at, sum_log_at, tabulate
 
-MOST = 1_000_000  # categories in all columns: with more, the tables of the slots fill gigabytes
-COMMONEST = 8  # categories of a column that k-means looks at
+MOST = 1_000_000  # categories in all columns; with more, the tables of the slots take gigabytes
+COMMONEST = 8  # categories of a column that k-means uses
 
 
 class Categorical(Likelihood):
-    """Clusters of categories coded 0, 1, 2, ..., independent columns with their own frequencies.
+    """Clusters of categories coded 0, 1, 2, ..., with independent columns.
 
     Per cluster and column ``frequencies ~ Dirichlet(concentration, ..., concentration)``,
     integrated out.
@@ -43,18 +43,18 @@ class Categorical(Likelihood):
     Parameters
     ----------
     concentration : float or array of shape (n_features,), default=1.0
-        How many observations of every category the prior is worth, for all columns or per column.
-        At 1.0 all frequencies are equally likely; below, few categories per cluster are preferred.
+        Prior count of every category, for all columns or per column. At 1.0 all frequencies are
+        equally likely. Smaller values prefer few categories per cluster.
     n_categories : "auto", int or array of int of shape (n_features,), default="auto"
-        How many categories a column can take. ``"auto"``: as many as its largest code tells. Set
-        it if new rows may hold categories that the data do not.
+        Number of categories of a column. ``"auto"``: one more than its largest code. Set it if
+        new rows may contain categories that do not occur in the data.
 
     Notes
     -----
     A row with categories c_d has the predictive probability prod_d (concentration + n_d) /
-    (concentration * n_categories_d + m) in a cluster of m rows, n_d of which share category c_d.
+    (concentration * n_categories_d + m) in a cluster of m rows, n_d of which have category c_d.
 
-    Entries that are NaN are integrated out exactly.
+    NaN entries are integrated out exactly.
 
     Examples
     --------
@@ -75,13 +75,13 @@ class Categorical(Likelihood):
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
-        """Two columns at the defaults, and five with values that differ by column."""
+        """Two columns with the defaults, and five with values that differ by column."""
         rows = [rng.integers(0, [3, 2], size=(6, 2)), rng.integers(0, 3, size=(6, 5))]
         given = cls(concentration=[0.2, 1.0, 3.0, 0.5, 1.0], n_categories=[3, 4, 5, 3, 3])
         return [(cls(), rows[0].astype(float)), (given, rows[1].astype(float))]
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the codes `X` for the kernels."""
+        """Prepare the codes `X` for the kernels."""
         if np.isnan(X).any():
             return self.bind_observed(X, capacity)
         n, d = X.shape
@@ -102,7 +102,7 @@ class Categorical(Likelihood):
         )
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the codes `X`, of which entries may be NaN."""
+        """Prepare the codes `X`, which may contain NaN."""
         check_observed(X)
         d, n_categories = X.shape[1], self._n_categories(X)
         concentration = column_values("concentration", self.concentration, d, positive=True)
@@ -111,7 +111,7 @@ class Categorical(Likelihood):
         return bind_observed_terms(X, n_categories, prior, capacity)
 
     def frozen(self, X: np.ndarray) -> Categorical:
-        """The same likelihood with every "auto" replaced by what it stands for at `X`."""
+        """The same likelihood with every "auto" replaced by its value for `X`."""
         return type(self)(concentration=self.concentration, n_categories=self._n_categories(X))
 
     def _n_categories(self, X: np.ndarray) -> np.ndarray:
@@ -129,8 +129,8 @@ class Categorical(Likelihood):
             d = int(np.argmax(highest))
             raise ValueError(
                 f"Categorical needs codes 0, 1, 2, ..., but column {d} would have "
-                f"{highest[d] + 1:.0f} categories: leave identifiers out, and encode the others "
-                "without gaps, for instance with sklearn's OrdinalEncoder."
+                f"{highest[d] + 1:.0f} categories: drop identifiers, and encode the others without "
+                "gaps, for example with sklearn's OrdinalEncoder."
             )
         return highest.astype(np.intp) + 1
 
@@ -162,7 +162,7 @@ class Categorical(Likelihood):
         return int(bound.n_categories.sum())
 
     def filled(self, bound: Any, X: np.ndarray, expected: np.ndarray) -> np.ndarray:
-        """The rows of `X` with the most probable category in place of NaN."""
+        """The rows of `X` with NaN replaced by the most probable category."""
         ends = np.cumsum(bound.n_categories)[:-1]
         best = [part.argmax(axis=1) for part in np.split(expected, ends, axis=1)]
         return np.where(np.isnan(X), np.column_stack(best), X)
@@ -173,7 +173,7 @@ class Categorical(Likelihood):
 
 
 def _check_codes(X: np.ndarray, observed: Any = True) -> None:
-    remedy = "encode the categories, for instance with sklearn's OrdinalEncoder"
+    remedy = "encode the categories, for example with sklearn's OrdinalEncoder"
     check_entries("Categorical needs codes 0, 1, 2, ...", X, ~is_whole(X) & observed, remedy)
 
 
@@ -187,14 +187,14 @@ def _code_lists(X: np.ndarray, n_categories: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _check_known_categories(X: np.ndarray, n_categories: np.ndarray) -> None:
-    """A category beyond `n_categories` gets one sentence."""
+    """Raise an error for a category beyond `n_categories`."""
     columns = np.flatnonzero((n_categories <= X).any(axis=0))
     if len(columns):
         d = columns[0]
         code = np.nanmax(X[:, d])
         raise ValueError(
-            f"Column {d} holds category {code:g}, but only 0 to {n_categories[d] - 1} are known: "
-            f"set n_categories to at least {code + 1:g} for it."
+            f"Column {d} contains category {code:g}, but only 0 to {n_categories[d] - 1} are "
+            f"known: set n_categories to at least {code + 1:g} for it."
         )
 
 
@@ -237,7 +237,7 @@ def refresh_term(lik, k, term):
 
 @kernel(inline=True)
 def resize(lik, k, m):
-    """Set the size of slot k and the normalisers that follow from it."""
+    """Set the size of slot k and the normalisers that depend on it."""
     lik.size[k] = m
     lik.bias[k] = -sum_log_at(lik.total, m)
     lik.bias_without[k] = -sum_log_at(lik.total, m - 1)

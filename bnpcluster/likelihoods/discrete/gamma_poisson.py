@@ -1,15 +1,16 @@
-"""Kernels of the gamma-Poisson likelihood: bounds of all slots at once, then exact ones.
+"""Kernels of the gamma-Poisson likelihood: bounds for all slots at once, then exact values.
 
 With s the sum over the m items of a block, A = shape + s and b = rate + m, the log predictive of y:
 
     log Gamma(A + y) - log Gamma(A) - y log(b + 1) - A log((b + 1) / b) - log y!
 
-Columns with y = 0 are in a bias per slot; an item is the list of the others. The first two terms
-are a sum of concave logarithms, which lies below that of their tangents at any c:
+The fourth term does not depend on y and is in a bias per slot. An item is the list of its columns
+with y > 0. The first two terms are a sum of concave logarithms, which is at most the sum of their
+tangents at any c:
 
     sum_{j<y} log(A + j) <= y log(A + c) + (y (y - 1) / 2 - c y) / (A + c),
 
-linear in y and y^2: two rows of tables per column tell which slots can matter.
+linear in y and y^2. So two rows of tables per column show which slots can matter.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from bnpcluster._core.operations import (
 from bnpcluster.likelihoods.discrete.terms import term_lists
 from bnpcluster.likelihoods.log_tables import ENTRIES, Table, log_at, tabulate
 
-LARGE = 4096.0  # from here on Stirling's series is exact, and log Gamma(A) - log Gamma(B) is not
+LARGE = 4096.0  # above this, Stirling's series is exact, and log Gamma(A) - log Gamma(B) is not
 
 
 class CountLists(NamedTuple):
@@ -87,7 +88,7 @@ class PoissonSlots(NamedTuple):
 
 
 def count_lists(X, shape, rate):
-    """Rows of counts as the kernels want them."""
+    """Rows of counts in the form that the kernels use."""
     log_base = -gammaln(X + 1).sum(axis=1)
     alone = gammaln(shape + X) - gammaln(shape) - X * np.log(rate + 1) - shape * np.log1p(1 / rate)
     values = X[X > 0].astype(np.int64)
@@ -98,7 +99,7 @@ def bind_counts(X, shape, rate, capacity):
     """Rows of counts and `capacity` slots."""
     n, d = X.shape
     width, sums = padded(capacity), X.sum(axis=0)
-    # The mean of a count weighted by itself: the size of count that tells slots apart.
+    # The mean of the counts, weighted by themselves: the typical count that separates slots.
     typical = (X * (X / np.maximum(sums, 1))).sum(axis=0)
     by_size = rate + np.arange(min(n + 3, max(ENTRIES // d, 1)))[:, None]
     return PoissonSlots(
@@ -132,7 +133,7 @@ def log_step_at(lik, d, m):
 
 @kernel(inline=True)
 def log_rising_at(shape, d, s, y):
-    """lgamma(A + y) - lgamma(A) at A = shape[d] + s; no digits are lost for large A."""
+    """lgamma(A + y) - lgamma(A) at A = shape[d] + s, without loss of digits for large A."""
     if s + y < shape.length:
         first = shape.first[d] + s
         return shape.log_gamma[first + y] - shape.log_gamma[first]
@@ -146,7 +147,7 @@ def log_rising_at(shape, d, s, y):
 
 @kernel
 def refresh(lik, k):
-    """Recompute the predictive of slot k, and its bound, from its sums."""
+    """Recompute the predictive of slot k and its bound from its sums."""
     m, total = lik.size[k], lik.total[k]
     bias = bias_without = 0.0
     for d in range(len(total)):
@@ -225,7 +226,7 @@ def _log_predictive(lik, k, i):
 
 @log_predictive_without.register(PoissonSlots)
 def _log_predictive_without(lik, k, i):
-    # The bias is that of the block with item i: what it has too much turns log(b) into log(b - 1).
+    # The bias uses the sums with item i. Their excess changes log(b) to log(b - 1) below.
     m, total = lik.size[k], lik.total[k]
     if m == 1:
         return lik.log_alone[i]
@@ -249,7 +250,7 @@ def _log_marginal(lik, k):
 
 @kernel(inline=True)
 def fill_bounds(lik, i, beta, log_prior, empty, bound):
-    """Upper bounds of all weights, two columns at a time; no tangent is good at the empty slot."""
+    """Upper bounds of all weights, two columns at a time; the empty slot has its exact weight."""
     width = padded(empty + 1)
     bias, log_base = lik.bias, lik.log_base[i]
     for k in range(width):

@@ -1,6 +1,6 @@
-"""Kernels of the gamma-Poisson likelihood of counts of which entries are missing (NaN).
+"""Kernels of the gamma-Poisson likelihood of counts with missing entries (NaN).
 
-A missing entry adds nothing to the sums of its column and has factor 1 in the predictive, which
+A missing entry adds nothing to the sums of its column and has factor 1 in the predictive. This
 integrates it out. With s the sum over the m items observed in a column, A = shape + s and
 b = rate + m, the log predictive of y is
 
@@ -127,7 +127,7 @@ def _pool(lik, to, one, two, labels):
 
 @kernel(inline=True)
 def log_count(lik, d, m, s, y):
-    """The log predictive of y, but for log y!, in a column of m items that sum to s."""
+    """The log predictive of y, without log y!, in a column of m items that sum to s."""
     value = log_rising_at(lik.shape, d, s, y) - y * log_rate_at(lik, d, m + 1)
     return value - (lik.shape.base[d] + s) * log_step_at(lik, d, m)
 

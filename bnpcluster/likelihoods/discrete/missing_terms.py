@@ -1,9 +1,9 @@
-"""Kernels of independent columns of categories, or of 0/1, of which entries are missing (NaN).
+"""Kernels of independent columns of categories, or of 0/1 values, with missing entries (NaN).
 
-The categories of all columns are numbered in a row, and an item is the list of those it has: a
+The categories of all columns have consecutive numbers, and an item is the list of its categories. A
 missing entry is not in the list, adds nothing to the counts of its column, and has factor 1 in the
-predictive, which integrates it out. A category that n of the m items observed in its column share
-has the weight log(prior + n) - log(total + m); see `terms` for what follows.
+predictive. This integrates it out. A category of n of the m items observed in its column has the
+weight log(prior + n) - log(total + m). See `terms` for the predictives.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class ObservedTerms(NamedTuple):
     n_categories: np.ndarray  # by column
     first: np.ndarray  # by column: the number of its first category
     column: np.ndarray  # by category
-    prior: Table  # the prior's count of every category
+    prior: Table  # the prior count of every category
     total: Table  # its sum over the categories of a column
     size: np.ndarray  # by slot and column: observed entries
     counts: np.ndarray  # by slot and category
     weight: np.ndarray  # by category and slot
-    bias: np.ndarray  # always zero: every column depends on its own size
+    bias: np.ndarray  # always zero, because every column has its own size
     weight_without: np.ndarray  # by slot and category
     bias_without: np.ndarray
 
@@ -58,7 +58,7 @@ def observed_lists(codes, n_categories):
 
 
 def bind_observed_terms(codes, n_categories, prior, capacity):
-    """Rows of codes and `capacity` slots; `prior` counts the categories of all columns."""
+    """Rows of codes and `capacity` slots; `prior` has the prior counts of all categories."""
     n, d = codes.shape
     n_terms, width = len(prior), padded(capacity)
     first = np.cumsum(n_categories) - n_categories
@@ -79,14 +79,14 @@ def bind_observed_terms(codes, n_categories, prior, capacity):
 
 
 def probabilities(bound, n_slots):
-    """Of every category in the first slots."""
+    """Probabilities of all categories in the first slots."""
     total = bound.total.base + bound.size[:n_slots]
     return (bound.prior.base + bound.counts[:n_slots]) / total[:, bound.column]
 
 
 def sample_terms(bound, k, rng):
     """One row of codes from the posterior predictive of slot k."""
-    # The categories of all columns lie side by side; each column is inverted in its own part.
+    # One cumulative sum over the categories of all columns; each column is inverted in its part.
     ends = np.cumsum(bound.prior.base + bound.counts[k])
     last = np.cumsum(bound.n_categories) - 1
     first = last + 1 - bound.n_categories

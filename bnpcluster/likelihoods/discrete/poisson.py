@@ -22,7 +22,7 @@ from bnpcluster.likelihoods.discrete.missing_counts import (
 )
 from bnpcluster.likelihoods.discrete.whole_numbers import check_entries, is_whole
 
-LARGEST = 2.0**30  # beyond it the differences of lgamma lose the sixth digit
+LARGEST = 2.0**30  # for larger counts, differences of lgamma lose the sixth digit
 
 
 class Poisson(Likelihood):
@@ -33,19 +33,18 @@ class Poisson(Likelihood):
     Parameters
     ----------
     shape : "auto", float or array of shape (n_features,), default="auto"
-        Shape of the gamma law, for all columns or per column. ``"auto"``: 1.0.
+        Shape of the gamma prior, for all columns or per column. ``"auto"``: 1.0.
     rate : "auto", float or array of shape (n_features,), default="auto"
-        Rate of the gamma law: how many observations the prior is worth. ``"auto"``: the shape
+        Rate of the gamma prior: the number of observations it is worth. ``"auto"``: the shape
         divided by the mean of the column.
 
     Notes
     -----
-    The automatic prior of a mean is the exponential law around the mean of the column (around
-    1 / n for a column of zeros). It is weak, worth one count, and on the scale of the data: a
-    rate of 1 for all data would pull small means up, and make every new cluster of large counts
-    improbable.
+    The automatic prior of a mean is an exponential distribution with the mean of the column (1 / n
+    for a column of zeros). It is weak, worth one count, and on the scale of the data. A rate of 1
+    for all data would pull small means up, and make every new cluster of large counts improbable.
 
-    Entries that are NaN are integrated out exactly; "auto" then rests on the observed ones.
+    NaN entries are integrated out exactly; "auto" then uses the observed entries.
 
     Examples
     --------
@@ -64,32 +63,32 @@ class Poisson(Likelihood):
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
-        """Two columns at the defaults, and three at given values, one with large counts."""
+        """Two columns with the defaults, and three with given values, one with large counts."""
         rows = [rng.poisson([1, 8], size=(6, 2)), rng.poisson([0.3, 4, 900], size=(6, 3))]
         given = cls(shape=[0.5, 1.0, 2.0], rate=[1.0, 0.3, 0.002])
         return [(cls(), rows[0].astype(float)), (given, rows[1].astype(float))]
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the counts `X` for the kernels."""
+        """Prepare the counts `X` for the kernels."""
         if np.isnan(X).any():
             return self.bind_observed(X, capacity)
         _check_counts(X)
         return bind_counts(X, *self._hyper_parameters(X), capacity)
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the counts `X`, of which entries may be NaN."""
+        """Prepare the counts `X`, which may contain NaN."""
         check_observed(X)
         _check_counts(X, ~np.isnan(X))
         return bind_observed_counts(X, *self._hyper_parameters(X), capacity)
 
     def frozen(self, X: np.ndarray) -> Poisson:
-        """The same likelihood with every "auto" replaced by what it stands for at `X`."""
+        """The same likelihood with every "auto" replaced by its value for `X`."""
         _check_counts(X, ~np.isnan(X))
         shape, rate = self._hyper_parameters(X)
         return type(self)(shape=shape, rate=rate)
 
     def _hyper_parameters(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The hyper-parameters, those that follow from the data included."""
+        """The hyper-parameters, with every "auto" replaced by its value."""
         n, d = (~np.isnan(X)).sum(axis=0), X.shape[1]
         shape = np.ones(d)
         if not is_auto(self.shape):
@@ -110,7 +109,7 @@ class Poisson(Likelihood):
         return bound._replace(**count_lists(X, bound.shape.base, bound.rate)._asdict())
 
     def features(self, X: np.ndarray) -> np.ndarray:
-        """Square roots, which make the variance within clusters the same for all means."""
+        """Square roots, which give about the same variance within clusters for all means."""
         return 2.0 * np.sqrt(np.maximum(mean_imputed(X), 0.0))
 
     def means(self, bound: Any, n_slots: int) -> np.ndarray:
@@ -124,6 +123,6 @@ class Poisson(Likelihood):
 
 
 def _check_counts(X: np.ndarray, observed: Any = True) -> None:
-    remedy = "leave the column out, or use a Gaussian likelihood for measurements"
+    remedy = "drop the column, or use a Gaussian likelihood for measurements"
     bad = (~is_whole(X) | (X > LARGEST)) & observed
     check_entries("Poisson needs counts 0, 1, 2, ...", X, bad, remedy)

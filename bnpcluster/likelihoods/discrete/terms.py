@@ -1,10 +1,10 @@
 """Scores of items that are lists of terms: the predictive is a bias plus one weight per term.
 
-Bound data of this kind have the fields below, and become one by the decorator `sums_terms`.
+The decorator `sums_terms` registers these predictives for a class of bound data with the fields:
 
 - ``start``, ``terms``: item i has the terms ``terms[start[i]:start[i + 1]]``;
-- ``bias[k]``, ``weight[term, k]``: their sum is log f(item | slot k), the slot last, so that a few
-  rows of the table give the scores of all slots at once;
+- ``bias[k]``, ``weight[term, k]``: their sum is log f(item | slot k). The slot is the last axis, so
+  that a few rows of the table give the scores of all slots at once;
 - ``bias_without[k]``, ``weight_without[k, term]``: the same for a member of slot k, given the other
   members.
 """
@@ -63,7 +63,7 @@ def _log_predictive_without(lik, k, i):
 def sum_terms(lik, i, start, stop, out):
     """Write log f(item i | slot k) to out[k] for k = start .. stop-1.
 
-    The slots are the inner loop, which the compiler vectorises; four terms at a time pay for it.
+    The compiler vectorises the inner loop over slots, which is faster with four terms at a time.
     """
     bias, weight, terms = lik.bias, lik.weight, lik.terms
     p, end = lik.start[i], lik.start[i + 1]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def check_entries(needs: str, X: NDArray, bad: NDArray, remedy: str) -> None:
-    """Raise one sentence about the first column of `X` with a bad entry, if there is one."""
+    """Raise an error for the first column of `X` with a bad entry, if any."""
     columns = np.flatnonzero(bad.any(axis=0))
     if len(columns):
         d = columns[0]
@@ -16,5 +16,5 @@ def check_entries(needs: str, X: NDArray, bad: NDArray, remedy: str) -> None:
 
 
 def is_whole(X: NDArray) -> NDArray:
-    """Where `X` holds one of 0, 1, 2, ..."""
+    """Whether each entry of `X` is one of 0, 1, 2, ..."""
     return (X >= 0) & (X == np.floor(X))

@@ -1,7 +1,8 @@
-"""What Gaussian blocks say of the columns of a new row, as arrays over blocks.
+"""Predictive distributions of Gaussian blocks, as arrays over blocks.
 
-A kernel evaluates rows one by one. Here a block is known by its location and scale, so that its
-columns can be chosen, ordered and conditioned on. All is in the internal units of the bound data.
+Kernels evaluate one row at a time. Here a block is described by its location and scale, so that you
+can choose, reorder and condition on columns. All values are in the internal units of the bound
+data.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from scipy.special import gammaln
 class WishartBlocks(NamedTuple):
     """Blocks with mean | covariance ~ N(mean, covariance / r), covariance ~ IW(df + D - 1, S).
 
-    S = root root' with lower triangular roots. A new row has a Student t law of `df` degrees of
-    freedom and scale matrix S (r + 1) / (r df); so have its columns, with the same `df`.
+    S = root root' with lower triangular roots. A new row has a Student t distribution with `df`
+    degrees of freedom and scale matrix S (r + 1) / (r df). So has any subset of its columns, with
+    the same `df`.
     """
 
     r: NDArray[np.float64]
@@ -30,7 +32,7 @@ class WishartBlocks(NamedTuple):
         return WishartBlocks(*(array[which] for array in self))
 
     def marginal(self, columns: list[int]) -> WishartBlocks:
-        """The laws of some of the columns, in their order."""
+        """The marginal distributions of some of the columns, in the given order."""
         upper = np.linalg.qr(self.root[:, columns].swapaxes(1, 2), mode="r")
         upper *= np.sign(np.diagonal(upper, axis1=1, axis2=2))[:, :, None]
         return self._replace(mean=self.mean[:, columns], root=upper.swapaxes(1, 2))
@@ -46,7 +48,7 @@ class WishartBlocks(NamedTuple):
     def log_density_drawn(
         self, V: NDArray[np.float64], rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Log normal density at the rows of `V`, at a mean and covariance drawn for every block."""
+        """Log normal density at the rows of `V`, with a mean and covariance drawn per block."""
         n_blocks, d = self.mean.shape
         # covariance^-1 = (G root^-1)' (G root^-1), where by Bartlett G'G is a Wishart matrix.
         G = np.tril(rng.standard_normal((n_blocks, d, d)), -1)
@@ -69,7 +71,7 @@ class WishartBlocks(NamedTuple):
         own = self.select(blocks)
         a, z = V.shape[1], standardised(V, own)
         spread = (z**2).sum(axis=-1) * own.r / (own.r + 1)
-        # By its own scale of the covariance and what the given columns say of it.
+        # The row's covariance has a random scale, whose distribution depends on the given columns.
         size = (1 + spread) * (own.r + 1) / (own.r * rng.chisquare(own.df + a))
         noise = np.sqrt(size)[:, None] * rng.standard_normal((len(V), own.mean.shape[1] - a))
         tail = np.concatenate([z, noise], axis=1)
@@ -77,9 +79,9 @@ class WishartBlocks(NamedTuple):
 
 
 class ColumnBlocks(NamedTuple):
-    """Blocks of independent columns; each is as a `WishartBlocks` of that column alone.
+    """Blocks of independent columns; each column is like a `WishartBlocks` with one column.
 
-    Where entries are missing, a block has more rows in one column than in another.
+    With missing entries, the number of rows of a block differs between columns.
     """
 
     r: NDArray[np.float64]  # all (blocks, D)
@@ -92,7 +94,7 @@ class ColumnBlocks(NamedTuple):
         return ColumnBlocks(*(array[which] for array in self))
 
     def marginal(self, columns: list[int]) -> ColumnBlocks:
-        """The laws of some of the columns, in their order."""
+        """The marginal distributions of some of the columns, in the given order."""
         return ColumnBlocks(*(array[:, columns] for array in self))
 
     def log_density(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -105,13 +107,13 @@ class ColumnBlocks(NamedTuple):
     def log_density_drawn(
         self, V: NDArray[np.float64], rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Log normal density at the rows of `V`, at means and variances drawn for every block."""
+        """Log normal density at the rows of `V`, with means and variances drawn per block."""
         G = np.sqrt(rng.chisquare(self.df))
         shift = rng.standard_normal(G.shape) / np.sqrt(self.r)
         return _log_normal(G * (V[:, None] - self.mean) / self.root - shift, G / self.root)
 
     def mean_given(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Mean of the other columns, which does not depend on the leading ones within a block."""
+        """Mean of the other columns, which is independent of the leading ones within a block."""
         mean = np.where(self.df > 1, self.mean, np.nan)[:, V.shape[1] :]
         return np.broadcast_to(mean, (len(V), *mean.shape))
 
@@ -135,7 +137,7 @@ def standardised(V: NDArray[np.float64], blocks: WishartBlocks) -> NDArray[np.fl
 
 
 def _log_normal(z: NDArray, pivots: NDArray) -> NDArray[np.float64]:
-    """Log normal density of standardised rows; the pivots are those of the standardisation."""
+    """Log normal density of standardised rows; `pivots` is the diagonal of the standardisation."""
     const = np.log(pivots).sum(axis=1) - 0.5 * pivots.shape[1] * np.log(2 * np.pi)
     return const - 0.5 * (z**2).sum(axis=-1)
 

@@ -30,20 +30,20 @@ class NormalInverseGamma(Likelihood):
     mean : "auto", float or array of shape (n_features,), default="auto"
         Prior mean of the cluster means. ``"auto"``: the mean of the data.
     kappa : "auto" or float, default="auto"
-        How many observations the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
+        Number of observations that the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
     shape : "auto" or float, default="auto"
-        Shape of the inverse gamma law, for all columns. ``"auto"``: 1.5, and up to ``8 / d``
-        more where there are thousands of rows; see `NormalInverseWishart`.
+        Shape of the inverse gamma distribution, for all columns. ``"auto"``: 1.5, plus up to
+        ``8 / d`` with thousands of rows; see `NormalInverseWishart`.
     scale : "auto", float or array of shape (n_features,), default="auto"
-        Scale of the inverse gamma law. ``"auto"``: such that the prior mean of a cluster's
-        variance is `c` times the variance of the column.
+        Scale of the inverse gamma distribution. ``"auto"``: such that the prior mean of a
+        cluster's variance is `c` times the variance of the column.
 
     Notes
     -----
     `c` is the share of the total variance that belongs to a single cluster, estimated from the data
-    as in `NormalInverseWishart`, to which this likelihood is equal for one column.
+    as in `NormalInverseWishart`. For one column, the two likelihoods are equal.
 
-    Entries that are NaN are integrated out exactly; "auto" then rests on the observed ones.
+    NaN entries are integrated out exactly; "auto" then uses the observed entries.
 
     Examples
     --------
@@ -70,13 +70,13 @@ class NormalInverseGamma(Likelihood):
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
-        """One and three columns, at the defaults and at given values."""
+        """One and three columns, with the defaults and with given values."""
         given = cls(mean=[0.5, -1.0, 0.0], kappa=0.3, shape=2.0, scale=[1.0, 2.0, 0.5])
         rows = [rng.normal(size=(6, d)) + (np.arange(6) // 3)[:, None] for d in (1, 3)]
         return [*((cls(), X) for X in rows), (given, rows[1])]
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the rows `X` for the kernels."""
+        """Prepare the rows `X` for the kernels."""
         if np.isnan(X).any():
             return self.bind_observed(X, capacity)
         unit = units(X)
@@ -84,14 +84,14 @@ class NormalInverseGamma(Likelihood):
         return bind_columns(Z, unit, *self._hyper_parameters(Z, unit), capacity)
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the rows `X`, of which entries may be NaN."""
+        """Prepare the rows `X`, which may contain NaN."""
         check_observed(X)
         unit = units(X)
         Z = unit.to_internal(X)
         return bind_observed_columns(Z, unit, *self._hyper_parameters(Z, unit), capacity)
 
     def frozen(self, X: np.ndarray) -> NormalInverseGamma:
-        """The same likelihood with every "auto" replaced by what it stands for at `X`."""
+        """The same likelihood with every "auto" replaced by its value for `X`."""
         unit = units(X)
         mean, kappa, shape, rate = self._hyper_parameters(unit.to_internal(X), unit)
         mean = unit.centre + unit.scale * mean
@@ -100,7 +100,7 @@ class NormalInverseGamma(Likelihood):
     def _hyper_parameters(
         self, Z: np.ndarray, unit: Units
     ) -> tuple[np.ndarray, float, float, np.ndarray]:
-        """The hyper-parameters, those that follow from the data included, in internal units."""
+        """The hyper-parameters in internal units, with every "auto" replaced by its value."""
         d = Z.shape[1]
         share = cluster_share(Z)
         kappa = share / WIDTH**2 if is_auto(self.kappa) else number_above("kappa", self.kappa)
@@ -128,5 +128,5 @@ class NormalInverseGamma(Likelihood):
         return sample_columns(bound, k, rng)
 
     def blocks(self, bound: Any, slots: np.ndarray) -> ColumnBlocks:
-        """What some slots say of a new row, in internal units."""
+        """Predictive distributions of some slots, in internal units."""
         return column_blocks(bound, slots)

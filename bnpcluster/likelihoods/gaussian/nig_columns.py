@@ -31,7 +31,7 @@ from bnpcluster._core.operations import (
 )
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks
 
-HUGE = 1e150  # a product above this is split before it overflows
+HUGE = 1e150  # take the log of a product above this, before it overflows
 
 
 class InverseGammaColumns(NamedTuple):
@@ -66,7 +66,7 @@ class InverseGammaColumns(NamedTuple):
 
 
 def bind_columns(Z, unit, mean, kappa, shape, rate, capacity):
-    """Columns in internal units and `capacity` slots; kappa and shape serve all columns."""
+    """Columns in internal units and `capacity` slots; all columns share kappa and shape."""
     n, d = Z.shape
     width = padded(capacity)
     m = np.arange(n + 2)
@@ -104,7 +104,7 @@ def sample_columns(bound, k, rng):
 
 
 def column_blocks(bound, slots):
-    """What some slots say of a new row; sizes are by slot, or by column and slot."""
+    """Predictive distributions of some slots; sizes are by slot, or by column and slot."""
     mean = bound.mean[:, slots].T
     m = np.broadcast_to(bound.size[..., slots], mean.T.shape).T
     root = np.sqrt(2.0 * bound.rate[:, slots].T)
@@ -113,7 +113,7 @@ def column_blocks(bound, slots):
 
 @kernel
 def refresh(lik, k):
-    """Recompute what the predictive of slot k needs from its means and rates."""
+    """Recompute the terms of the predictive of slot k from its means and rates."""
     m = lik.size[k]
     r, shape = lik.prior[0] + m, lik.prior[1] + 0.5 * m
     total = 0.0
@@ -174,7 +174,7 @@ def _copy(lik, to, source):
 
 @pool.register(InverseGammaColumns)
 def _pool(lik, to, one, two, labels):
-    # Relative to the mean of `one`; the prior is in both and must be counted once.
+    # Relative to the mean of `one`. Both slots contain the prior, which counts once.
     r0 = lik.prior[0]
     r2 = r0 + lik.size[two]
     r = r0 + lik.size[one] + lik.size[two]
@@ -226,7 +226,7 @@ def _log_predictive(lik, k, i):
 
 @log_predictive_without.register(InverseGammaColumns)
 def _log_predictive_without(lik, k, i):
-    # b = b' + k/(2 (k-1)) gap^2 with gap from the mean that includes item i; see _niw_planar.
+    # b = b' + k/(2 (k-1)) gap^2 with gap from the mean with item i; see `niw_planar`.
     m = lik.size[k]
     r = lik.prior[0] + m
     back = (r + 1.0) / (r - 1.0)

@@ -1,8 +1,8 @@
-"""Kernels of independent Gaussian columns of which entries are missing (NaN).
+"""Kernels of independent Gaussian columns with missing entries (NaN).
 
-A missing entry adds nothing to the statistics of its column and has factor 1 in the predictive,
-which integrates it out: columns are independent given the partition. So each column of a slot has a
-size of its own, and with it its own degrees of freedom; the rest is as in `nig_columns`.
+A missing entry adds nothing to the statistics of its column and has factor 1 in the predictive.
+This integrates it out, because columns are independent given the partition. Each column of a slot
+has its own size, and so its own degrees of freedom. The rest is as in `nig_columns`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ObservedColumns(NamedTuple):
 
 
 def bind_observed_columns(Z, unit, mean, kappa, shape, rate, capacity):
-    """Columns in internal units and `capacity` slots; kappa and shape serve all columns."""
+    """Columns in internal units and `capacity` slots; all columns share kappa and shape."""
     n, d = Z.shape
     width = padded(capacity)
     m = np.arange(n + 2)
@@ -85,7 +85,7 @@ def bind_observed_columns(Z, unit, mean, kappa, shape, rate, capacity):
 
 @kernel
 def refresh(lik, k, d):
-    """Recompute what the predictive of column d in slot k needs from its mean and rate."""
+    """Recompute the terms of the predictive of column d in slot k from its mean and rate."""
     m, rate = lik.size[d, k], lik.rate[d, k]
     r = lik.prior[0] + m
     lik.precision[d, k] = r / (2.0 * (r + 1.0) * rate)
@@ -148,7 +148,7 @@ def _copy(lik, to, source):
 
 @pool.register(ObservedColumns)
 def _pool(lik, to, one, two, labels):
-    # Relative to the mean of `one`; the prior is in both and must be counted once.
+    # Relative to the mean of `one`. Both slots contain the prior, which counts once.
     r0 = lik.prior[0]
     for d in range(len(lik.mean)):
         r2 = r0 + lik.size[d, two]
@@ -171,7 +171,7 @@ def _n_coordinates(lik):
 
 @coordinate.register(ObservedColumns)
 def _coordinate(lik, i, d):
-    # Distances guide proposals alone; there a missing entry is the mean of its column.
+    # Distances only guide proposals, where a missing entry counts as the mean of its column.
     return 0.0 if math.isnan(lik.X[i, d]) else lik.X[i, d]
 
 
@@ -194,7 +194,7 @@ def _log_predictive(lik, k, i):
 
 @log_predictive_without.register(ObservedColumns)
 def _log_predictive_without(lik, k, i):
-    # By column as in `nig_columns`, with b = b' + r/(2 (r-1)) gap^2.
+    # As in `nig_columns` for each column, with b = b' + r/(2 (r-1)) gap^2.
     total = 0.0
     for d in range(len(lik.mean)):
         gap = lik.X[i, d] - lik.mean[d, k]

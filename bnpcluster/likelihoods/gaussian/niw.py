@@ -44,8 +44,8 @@ from bnpcluster.likelihoods.gaussian.niw_regressions import add_regression_means
 from bnpcluster.likelihoods.gaussian.units import WIDTH, Units, cluster_share, rows_guessed, units
 
 MISSING = ("auto", "integrate", "impute")
-MOST_LEVELS = 8  # of nested patterns that "auto" integrates over; each costs a solve per item
-ROWS_PER_COLUMN = 10  # with fewer rows than that, a full covariance is hard to tell
+MOST_LEVELS = 8  # of nested patterns that "auto" integrates over; each level costs a solve per item
+ROWS_PER_COLUMN = 10  # with fewer rows, a full covariance is hard to estimate
 
 
 class NormalInverseWishart(Likelihood):
@@ -59,37 +59,38 @@ class NormalInverseWishart(Likelihood):
     mean : "auto" or array of shape (n_features,), default="auto"
         Prior mean of the cluster means. ``"auto"``: the mean of the data.
     kappa : "auto" or float, default="auto"
-        How many observations the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
+        Number of observations that the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
     nu : "auto" or float, default="auto"
-        Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: ``d + 2``, the weakest
-        integer for which the covariance has a prior mean (d = n_features); ``n / 500`` more, up
-        to ``16 / d``, for the guess that the scale is; and up to ``d`` more where there are not
-        many more than 10 rows per column.
+        Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: ``d + 2``, the smallest
+        integer for which the covariance has a prior mean (d = n_features); plus ``n / 500``, at
+        most ``16 / d``, as the weight of the automatic scale; plus up to ``d`` with few rows per
+        column (all of ``d`` for at most 10).
     scale : "auto", float or array, default="auto"
         Scale matrix: a matrix, a vector (its diagonal) or a number (times the identity).
         ``"auto"``: diagonal, such that the prior mean of a cluster's covariance is `c` times the
         variances of the columns.
     missing : {"auto", "integrate", "impute"}, default="auto"
-        What becomes of missing entries (NaN). ``"integrate"``: they are integrated out in closed
-        form, which takes nested patterns: in some order of the columns, every row is observed up
-        to some column and not beyond, as with holes in a single column, or with dropouts.
-        ``"impute"``: chains move them, whatever the patterns. ``"auto"``: integrated out if the
+        How to treat missing entries (NaN). ``"integrate"``: integrate them out in closed form.
+        This needs nested patterns: in some order of the columns, every row is observed up to some
+        column and missing after it, for example with dropouts, or if only one column has missing
+        entries. ``"impute"``: chains sample them, for any patterns. ``"auto"``: integrate if the
         patterns are nested and there are at most eight of them. The posterior is the same.
 
     Notes
     -----
     The automatic values follow the data, so that units and offsets of columns do not matter. They
-    rest on one number, `c` in [0.0001, 1]: the share of the total variance that belongs to a single
-    cluster, estimated from the distances between near neighbours. A cluster's covariance is then
-    expected to be about `c` times the total variances, a guess worth up to eight rows for two
-    columns where rows are many. This is what makes one cluster of a heap with a dense core and a
-    wide halo; with ``nu = d + 2`` it falls into several Gaussian layers. A fixed ``scale=I`` on
-    standardised data, a common choice, hides clusters that are much tighter than the whole.
+    depend on one number, `c` in [0.0001, 1]: the share of the total variance that belongs to a
+    single cluster, estimated from the distances between near neighbours. The prior mean of a
+    cluster's covariance is then about `c` times the total variances. With many rows and two
+    columns, this guess is worth up to eight rows. It keeps a cluster with a dense core and a wide
+    halo in one piece; with ``nu = d + 2`` such a cluster splits into several Gaussian layers. A
+    fixed ``scale=I`` on standardised data, a common choice, hides clusters that are much tighter
+    than the data as a whole.
 
     The mean of a cluster has a prior standard deviation of about eight standard deviations of the
-    data (kappa = c / 64). It must be wide: where the prior predictive density resembles the data,
-    a partition into singletons explains them about as well as real clusters do, and a sampled
-    alpha drifts off to it. With this width a cluster must pay for itself.
+    data (kappa = c / 64). This prior must be wide. If the prior predictive density resembles the
+    data, a partition into singletons explains them about as well as real clusters do, and a sampled
+    alpha drifts towards it.
 
     Examples
     --------
@@ -119,7 +120,7 @@ class NormalInverseWishart(Likelihood):
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
-        """One, two and four columns, at the defaults and at given values; nested holes."""
+        """One, two and four columns, with defaults and given values; nested missing entries."""
         given = cls(mean=[0.5, -1.0], kappa=0.3, nu=5.0, scale=[[2.0, 0.6], [0.6, 1.0]])
         rows = [rng.normal(size=(6, d)) + (np.arange(6) // 3)[:, None] for d in (1, 2, 4)]
         incomplete = rows[2].copy()
@@ -127,7 +128,7 @@ class NormalInverseWishart(Likelihood):
         return [*((cls(), X) for X in rows), (given, 3.0 + 2.0 * rows[1]), (cls(), incomplete)]
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the rows `X` for the kernels."""
+        """Prepare the rows `X` for the kernels."""
         if np.isnan(X).any():
             return self.bind_observed(X, capacity)
         unit = units(X)
@@ -142,7 +143,7 @@ class NormalInverseWishart(Likelihood):
         )
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the rows `X`, of which entries may be NaN."""
+        """Prepare the rows `X`, which may contain NaN."""
         check_observed(X)
         unit = units(X)
         Z = unit.to_internal(X)
@@ -158,9 +159,9 @@ class NormalInverseWishart(Likelihood):
         return bind_imputed(Z, unit, mean, kappa, nu, scale, tables, capacity)
 
     def _nesting(self, X: np.ndarray) -> Nesting | None:
-        """The levels to integrate over; None where chains move missing entries, or there are none.
+        """The levels to integrate over; None if chains sample missing entries, or none are missing.
 
-        Complete rows need neither, and then new rows may lack any entries.
+        If no entries are missing in the fit, new rows may have any pattern.
         """
         if self.missing == "impute" or not np.isnan(X).any():
             return None
@@ -170,23 +171,23 @@ class NormalInverseWishart(Likelihood):
             return nested if few else None
         if nested is None:
             raise ValueError(
-                "missing='integrate' needs nested patterns: an order of the columns in which every "
-                "row is observed up to some column and not beyond; use missing='impute'."
+                "missing='integrate' needs nested patterns: in some order of the columns, every "
+                "row is observed up to some column and missing after it. Use missing='impute'."
             )
         return nested
 
     def serves(self, bound: Any, X: np.ndarray | None = None) -> bool:
-        """Whether `rows` takes rows with entries missing where they are in `X`; None: anywhere."""
+        """Whether `rows` accepts the missing entries of `X`; None stands for any pattern."""
         if not isinstance(bound, NestedNIW):
             return True
         return X is not None and levels_of_rows(X, Nesting(bound.order, bound.ends)) is not None
 
     def imputing(self) -> NormalInverseWishart:
-        """The same likelihood, whose chains move missing entries."""
+        """The same likelihood with missing="impute"."""
         return clone(self).set_params(missing="impute")
 
     def frozen(self, X: np.ndarray) -> NormalInverseWishart:
-        """The same likelihood with every "auto" replaced by what it stands for at `X`."""
+        """The same likelihood with every "auto" replaced by its value for `X`."""
         unit = units(X)
         mean, kappa, nu, scale = self._hyper_parameters(unit.to_internal(X), unit)
         scale = scale * np.outer(unit.scale, unit.scale)
@@ -200,7 +201,7 @@ class NormalInverseWishart(Likelihood):
     def _hyper_parameters(
         self, Z: np.ndarray, unit: Units
     ) -> tuple[np.ndarray, float, float, np.ndarray]:
-        """The hyper-parameters, those that follow from the data included, in internal units."""
+        """The hyper-parameters in internal units, with every "auto" replaced by its value."""
         if self.missing not in MISSING:
             raise ValueError(arguments.unknown("missing", str(self.missing), MISSING))
         n, d = Z.shape
@@ -246,7 +247,7 @@ class NormalInverseWishart(Likelihood):
     def expected(
         self, bound: Any, new: Any, share: np.ndarray, items: np.ndarray | None = None
     ) -> np.ndarray:
-        """The conditional means given the observed entries, or what the chains put there."""
+        """Conditional means given the observed entries, or the values that the chains sampled."""
         if isinstance(bound, ObservedColumns):
             return super().expected(bound, new, share, items)
         weight = share.sum(axis=1, keepdims=True)
@@ -254,7 +255,7 @@ class NormalInverseWishart(Likelihood):
         if items is not None and not nested:
             return weight * (bound.centre + bound.unit * bound.X[items])
         Z, fill = np.zeros(new.X.shape), add_regression_means if nested else add_conditional_means
-        if not isinstance(new, GeneralNIW):  # rows that lack entries
+        if not isinstance(new, GeneralNIW):  # rows with missing entries
             for k in range(share.shape[1]):
                 fill(new, k, np.ascontiguousarray(share[:, k]), Z)
         return weight * bound.centre + bound.unit * Z
@@ -274,7 +275,7 @@ class NormalInverseWishart(Likelihood):
         return bound.centre + bound.unit * (mean + chol @ t)
 
     def blocks(self, bound: Any, slots: np.ndarray) -> WishartBlocks | ColumnBlocks:
-        """What some slots say of a new row, in internal units."""
+        """Predictive distributions of some slots, in internal units."""
         if isinstance(bound, (InverseGammaColumns, ObservedColumns)):
             return column_blocks(bound, slots)
         if isinstance(bound, PlanarNIW):
@@ -286,7 +287,7 @@ class NormalInverseWishart(Likelihood):
 
 
 def _auto_nu(n: int, d: int) -> float:
-    """Automatic degrees of freedom: more of them where rows are few for the columns there are."""
+    """Automatic degrees of freedom, with more of them if there are few rows per column."""
     few = d * min(1.0, ROWS_PER_COLUMN * d / n) if d > 1 else 0.0
     return d + 2.0 + rows_guessed(n, d) + few
 
@@ -297,7 +298,7 @@ def _moments(bound: Any, k: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def is_positive_definite(matrix: np.ndarray) -> bool:
-    """Whether a matrix is symmetric with a Cholesky factor."""
+    """Whether a matrix is symmetric and has a Cholesky factor."""
     try:
         np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
@@ -308,7 +309,7 @@ def is_positive_definite(matrix: np.ndarray) -> bool:
 def _normalisers(
     n: int, kappa: float, nu: float, scale: np.ndarray, unit: Units
 ) -> tuple[np.ndarray, np.ndarray]:
-    """By size: normalisers of the predictive and of the marginal likelihood of a block."""
+    """Normalisers of the predictive and of the marginal likelihood of a block, by size."""
     d = len(scale)
     m = np.arange(n + 2)
     r, nu_m = kappa + m, nu + m
@@ -324,7 +325,7 @@ def _normalisers(
 def _normalisers_by_level(
     n: int, kappa: float, nu: float, scale: np.ndarray, unit: Units, nested: Nesting
 ) -> tuple[np.ndarray, np.ndarray]:
-    """By level and size: the tables of the columns up to its end, over those up to its start."""
+    """By level and size: normalisers of the columns up to its end, over those up to its start."""
     tables = []
     for end in nested.ends:
         own = nested.order[:end]

@@ -1,10 +1,10 @@
 """Kernels of the normal-inverse-Wishart likelihood in three or more dimensions.
 
-Each slot keeps the inverse of the Cholesky factor of its S, changed by rank-one updates. Where the
-factor itself would take a solve, whose every step waits for the one before, the inverse takes
-products, whose rows are independent of one another. One item is compared with a slot row by row,
-until the partial sum of squares, a lower bound of the quadratic form, shows that the slot cannot
-matter.
+Each slot stores the inverse of the Cholesky factor of its S, with rank-one updates. The factor
+itself would need a triangular solve, where every step depends on the previous one. The inverse only
+needs products, whose rows are independent of one another. The quadratic form of an item and a slot
+is summed row by row. The partial sum is a lower bound, and the loop stops once it shows that the
+slot has negligible weight.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def inverse_factor(scale):
 
 
 def general_rows(bound, Z):
-    """The same slots with other rows; log_empty is found with the help of an empty slot."""
+    """The same slots with other rows; an empty slot gives their `log_empty`."""
     other = bound._replace(X=Z, log_empty=np.zeros(len(Z)))
     spare = other._replace(**{name: getattr(bound, name)[:2].copy() for name in bound.slot_axis})
     fill_log_empty(spare, 0)
@@ -115,7 +115,7 @@ _clear_slot = kernel(_clear)
 
 @kernel
 def rank_one_update(lik, k, v, sign):
-    """S +- v v' in place of S.
+    """Replace S by S +- v v'.
 
     With z = L^-1 v, s_a = 1 +- (z_0^2 + ... + z_a^2) and p_a the sum of z_b L^-1[b] over b < a, row
     a of L^-1 becomes sqrt(s_(a-1) / s_a) (L^-1[a] -+ z_a p_a / s_(a-1)); |S| grows by the last s.
@@ -128,7 +128,7 @@ def rank_one_update(lik, k, v, sign):
             lik.scatter[k, a, b] += step * v[b]
     for a in range(d):
         z = row_dot(inv_chol, k, a, a + 1, v)
-        # A downdate of rounding size must not leave the cone; statistics are rebuilt regularly.
+        # Rounding in a downdate must not make S indefinite; statistics are rebuilt regularly.
         after = max(before + sign * z * z, 1e-16 * before)
         shrink, along = math.sqrt(before / after), sign * z / before
         for b in range(a + 1):
@@ -191,7 +191,7 @@ def factorise(lik, k):
     """Recompute inv_chol and log_det of slot k from S, row by row.
 
     With l = L^-1 S[:a, a] of the rows so far, the next pivot is sqrt(S[a, a] - |l|^2), and the next
-    row of L^-1 is (-l' L^-1, 1) divided by it. Data only add to the pivots of the prior.
+    row of L^-1 is (-l' L^-1, 1) divided by it. Data can only increase the pivots of the prior.
     """
     scatter, inv_chol, row, log_det = lik.scatter, lik.inv_chol, lik.work[0], 0.0
     for a in range(len(lik.prior_mean)):
@@ -213,7 +213,7 @@ def factorise(lik, k):
 
 @pool.register(GeneralNIW)
 def _pool(lik, to, one, two, labels):
-    # Relative to the mean of `one`; the prior is in both and must be counted once.
+    # Relative to the mean of `one`. Both slots contain the prior, which counts once.
     d = len(lik.prior_mean)
     u0, u2, u = lik.work[0], lik.work[1], lik.work[2]
     r0 = lik.prior[0]
@@ -256,7 +256,7 @@ def _whiten(lik, k, v):
 
 @kernel(inline=True, reassociate=True)
 def four_squares(inv_chol, k, a, gap):
-    """The squares of rows a .. a+3 of L^-1 gap; the upper triangle holds zeros."""
+    """The sum of squares of rows a .. a+3 of L^-1 gap; the upper triangle of L^-1 is zero."""
     z0 = z1 = z2 = z3 = 0.0
     for b in range(a + 4):
         z0 += inv_chol[k, a, b] * gap[b]
@@ -268,7 +268,7 @@ def four_squares(inv_chol, k, a, gap):
 
 @kernel
 def partial_square(X, i, mean, inv_chol, k, gap, start, stop):
-    """Part of |L^-1 (x_i - mean)|^2: rows start .. stop-1, given the gaps to the mean before."""
+    """Rows start .. stop-1 of |L^-1 (x_i - mean)|^2, given the earlier entries of `gap`."""
     for a in range(start, stop):
         gap[a] = X[i, a] - mean[k, a]
     total, last = 0.0, start + (stop - start) // 4 * 4
@@ -313,12 +313,12 @@ def _log_marginal(lik, k):
 
 @generic
 def log_weight_bound(lik, k, i, log_prior, beta):
-    """An upper bound of the log weight of slot k that costs little; inf where there is none."""
+    """A cheap upper bound of the log weight of slot k; inf if there is none."""
 
 
 @log_weight_bound.register(GeneralNIW)
 def _log_weight_bound(lik, k, i, log_prior, beta):
-    # Three columns tell most slots apart; and log1p(t) >= 2t / (2 + t) saves the logarithm.
+    # Three columns rule out most slots; and log1p(t) >= 2t / (2 + t) avoids the logarithm.
     m, mean, inv_chol = lik.size[k], lik.mean, lik.inv_chol
     r = lik.prior[0] + m
     a, b, c = lik.X[i, 0] - mean[k, 0], lik.X[i, 1] - mean[k, 1], lik.X[i, 2] - mean[k, 2]
@@ -331,13 +331,13 @@ def _log_weight_bound(lik, k, i, log_prior, beta):
 
 
 def no_bound(lik, k, i, log_prior, beta):
-    """No bound but that of an absent slot."""
+    """No bound, except -inf for a slot with log prior -inf."""
     return math.inf if log_prior > -math.inf else -math.inf
 
 
 @generic
 def log_weight_above(lik, k, i, log_prior, beta, floor):
-    """The log weight of slot k, or -inf as soon as it is seen to lie below `floor`."""
+    """The log weight of slot k, or -inf if it is below `floor`; may stop early."""
 
 
 @log_weight_above.register(GeneralNIW)
@@ -385,7 +385,7 @@ def _log_weights(lik, i, own, beta, slack, partition):
 
 @kernel
 def fill_log_empty(lik, k):
-    """Fill log_empty: the predictive of slot k after it was cleared."""
+    """Fill `log_empty`: clear slot k, and compute the predictive of every row in it."""
     clear(lik, k)
     for i in range(len(lik.X)):
         lik.log_empty[i] = log_predictive(lik, k, i)

@@ -1,11 +1,12 @@
-"""The normal-inverse-Wishart likelihood of rows of which entries are missing (NaN).
+"""The normal-inverse-Wishart likelihood of rows with missing entries (NaN), imputed by the chains.
 
-The marginal of a block with holes has no closed form in general, so a chain moves the missing
-entries, too: given the partition, those of one row at a time are drawn from their conditional
-Student t law given all else, an exact Gibbs step (`move_latent`). Rows that are only compared with
-blocks need no such thing: the marginal of their observed entries is a Student t (`ObservedRows`).
+In general, the marginal of a block with missing entries has no closed form, so a chain samples the
+entries, too. Given the partition, the missing entries of one row at a time are drawn from their
+conditional Student t distribution given everything else, an exact Gibbs step (`move_latent`). Rows
+that are only compared with blocks need no imputation: the marginal of their observed entries is a
+Student t (`ObservedRows`).
 
-Both need the Cholesky factor of a slot's S with the observed columns first, C. With y the solution
+Both use C, the Cholesky factor of a slot's S with the observed columns first. With y the solution
 of C_oo y = x_o - mean_o, r = kappa + m and nu the degrees of freedom of the slot of m rows,
 
     x_m | x_o = mean_m + C_mo y + C_mm z sqrt(((r + 1) / r + |y|^2) / chi^2_{nu - d + 1 + p})
@@ -34,7 +35,7 @@ from bnpcluster.likelihoods.gaussian.niw_general import (
 
 
 class ImputedNIW(NamedTuple):
-    """The fields of `GeneralNIW`, missing entries filled in, and where they are."""
+    """The fields of `GeneralNIW` with missing entries imputed, and the positions of these."""
 
     X: np.ndarray
     centre: np.ndarray
@@ -54,20 +55,20 @@ class ImputedNIW(NamedTuple):
     work: np.ndarray
     missing: np.ndarray  # which entries were NaN
     incomplete: np.ndarray  # the rows with missing entries
-    order: np.ndarray  # of each of them: its columns, the observed ones first
-    n_observed: np.ndarray  # and how many these are
+    order: np.ndarray  # by incomplete row: its columns, the observed ones first
+    n_observed: np.ndarray  # by incomplete row
     factor: np.ndarray  # scratch: C
 
     @property
     def slot_axis(self):
-        """The arrays a chain owns, its own values of missing entries among them."""
+        """The arrays a chain owns, with its own values of the missing entries."""
         own = {"X": (), "log_empty": (), "factor": ()}
         slots = dict.fromkeys("size mean scatter inv_chol log_det".split(), 0)
         return {**own, **slots, "work": ()}
 
 
 class ObservedRows(NamedTuple):
-    """Rows with missing entries (NaN) beside the slots of `ImputedNIW`, for comparison alone."""
+    """Rows with missing entries (NaN) and the slots of `ImputedNIW`; the rows are in no slot."""
 
     X: np.ndarray
     centre: np.ndarray
@@ -99,7 +100,7 @@ _add, _remove, _predictive = (
 
 
 def observed_first(Z):
-    """The columns of every row, observed ones first, and how many these are."""
+    """The columns of every row, observed ones first, and the number of observed ones."""
     missing = np.isnan(Z)
     return np.argsort(missing, axis=1, kind="stable"), (~missing).sum(axis=1)
 
@@ -120,7 +121,7 @@ def bind_imputed(Z, unit, mean, kappa, nu, scale, tables, capacity):
 
 
 def imputed_rows(bound, Z):
-    """The same slots with other rows in internal units, which may have NaN."""
+    """The same slots with other rows in internal units, which may contain NaN."""
     if not np.isnan(Z).any():
         return general_rows(GeneralNIW(*bound[: len(GeneralNIW._fields)]), Z)
     log_unit = np.where(np.isnan(Z), 0.0, np.log(bound.unit)).sum(axis=1)
@@ -153,7 +154,7 @@ def _move_latent(lik, labels, rng):
 
 @kernel
 def condition_on_observed(lik, k, h):
-    """C of slot k for the h-th row with holes, and y for its observed entries, in work[0]."""
+    """Compute C of slot k for incomplete row h, and y in work[0]; return |y|^2."""
     order, C, y, d = lik.order[h], lik.factor, lik.work[0], lik.mean.shape[1]
     for a in range(d):
         for b in range(a + 1):
@@ -180,7 +181,7 @@ def condition_on_observed(lik, k, h):
 
 @kernel
 def redraw(lik, labels, empty, normals, chi_squares):
-    """Draw the missing entries of every row in turn, given all else."""
+    """Draw the missing entries of one row after another, given everything else."""
     d = lik.mean.shape[1]
     for h in range(len(lik.incomplete)):
         i = lik.incomplete[h]
@@ -220,7 +221,7 @@ def _log_predictive_without(lik, k, i):
 
 @kernel
 def add_conditional_means(lik, k, weights, out):
-    """Add weights[i] times the centre of the missing entries of row i in slot k to out."""
+    """Add to out weights[i] times the means of the missing entries of row i in slot k."""
     d = lik.mean.shape[1]
     for i in range(len(lik.X)):
         if weights[i] == 0.0:

@@ -1,19 +1,19 @@
 """Kernels of the normal-inverse-Wishart likelihood of rows with nested patterns of missing entries.
 
-Patterns are nested if, with the columns in some order, every row is observed up to some column and
-not beyond. Level l stands for the columns that the rows of fewer levels lack, up to `ends[l + 1]`,
-and for the rows that have them. Under an inverse-Wishart prior the law of these columns given the
-earlier ones is a regression whose parameters are independent of those of all other levels, so
-missing entries are integrated out: the marginal of a block is
+Patterns are nested if, in some order of the columns, every row is observed up to some column and
+missing after it. Level l has the columns from `ends[l]` up to `ends[l + 1]`, and a row has either
+all or none of them observed. Under an inverse-Wishart prior, the columns of a level given the
+earlier columns follow a regression whose parameters are independent of those of all other levels.
+So missing entries are integrated out, and the marginal of a block is
 
     prod_l  m_l(columns before ends[l + 1]) / m_l(columns before ends[l]),
 
-where m_l is the marginal of the leading columns over the rows of level l alone, and so is the
-predictive. Each level of a slot holds what a slot of `GeneralNIW` holds; numerator and denominator
-share the rows of one product.
+where m_l is the marginal of the leading columns over the rows that are observed in level l. The
+predictive has the same form. Each level of a slot has the statistics of a slot of `GeneralNIW`;
+numerator and denominator share the rows of one product.
 
-Rows are no points here (`n_coordinates` is 0): launches by distances, with the means of columns for
-missing entries, found clusters no sooner than those by densities.
+Rows are not points here (`n_coordinates` is 0). Launches by distances, with column means for
+missing entries, did not find clusters faster than launches by densities.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ LEVELS = "size mean scatter inv_chol log_det log_pivots".split()  # by level and
 
 
 class NestedNIW(NamedTuple):
-    """The fields of `GeneralNIW`, those of slots once for each level, and where the levels are.
+    """The fields of `GeneralNIW`, with slots for each level, and the columns of the levels.
 
-    Columns stand in the order of the levels in all but `centre` and `unit`.
+    All fields except `centre` and `unit` have the columns in the order of the levels.
     """
 
     X: np.ndarray  # NaN: missing
@@ -63,7 +63,7 @@ class NestedNIW(NamedTuple):
     work: np.ndarray
     log_pivots: np.ndarray  # sum of log L[a, a] over the level's own columns a
     order: np.ndarray  # the columns
-    ends: np.ndarray  # 0, then where the columns of each level end
+    ends: np.ndarray  # 0, then the end of the columns of each level
     n_levels: np.ndarray  # by row
 
     @property
@@ -80,7 +80,7 @@ class Nesting(NamedTuple):
 
 
 def find_nesting(Z):
-    """The levels of nested patterns, as few as there can be; None if they are not nested."""
+    """The smallest number of levels of nested patterns; None if they are not nested."""
     missing = np.isnan(Z)
     order = np.argsort(missing.sum(axis=0), kind="stable")
     found = Nesting(order, np.unique([0, *(~missing).sum(axis=1), Z.shape[1]]))
@@ -88,7 +88,7 @@ def find_nesting(Z):
 
 
 def levels_of_rows(Z, nested):
-    """By row, how many levels it is observed in; None if some row ends elsewhere."""
+    """The number of levels in which each row is observed; None if a row ends elsewhere."""
     seen = ~np.isnan(Z[:, nested.order])
     n_seen = seen.sum(axis=1)
     found = np.searchsorted(nested.ends, n_seen)
@@ -97,7 +97,7 @@ def levels_of_rows(Z, nested):
 
 
 def bind_nested(Z, unit, mean, kappa, nu, scale, tables, nested, capacity):
-    """Rows in internal units and `capacity` slots; `tables` are those of the levels."""
+    """Rows in internal units and `capacity` slots; `tables` are the normalisers of the levels."""
     n, d = Z.shape
     order, shape = nested.order, (len(nested.ends) - 1, padded(capacity))
     scale = scale[np.ix_(order, order)]
@@ -126,12 +126,12 @@ def bind_nested(Z, unit, mean, kappa, nu, scale, tables, nested, capacity):
 
 
 def nested_rows(bound, Z):
-    """The same slots with other rows, which may lack what rows of the fit lack."""
+    """The same slots with other rows, which may have the patterns of the rows of the fit."""
     n_levels = levels_of_rows(Z, Nesting(bound.order, bound.ends))
     if n_levels is None:
         raise ValueError(
-            "New rows lack other entries than the rows of the fit do, from which these could be "
-            "integrated out: fit with NormalInverseWishart(missing='impute')."
+            "New rows have patterns of missing entries that do not occur in the fit: fit with "
+            "NormalInverseWishart(missing='impute')."
         )
     rows = np.ascontiguousarray(Z[:, bound.order])
     other = bound._replace(X=rows, n_levels=n_levels, log_empty=np.zeros(len(Z)))
@@ -174,7 +174,7 @@ def one_level(lik, level):
 
 @kernel(inline=True)
 def refresh(lik, level, k):
-    """Recompute what the predictive of a level needs from its Cholesky factor."""
+    """Recompute the terms of the predictive of a level from its Cholesky factor."""
     total = 0.0
     for a in range(lik.ends[level], lik.ends[level + 1]):
         total -= math.log(lik.inv_chol[level, k, a, a])
@@ -191,7 +191,7 @@ def clear_levels(lik, k):
 
 @kernel
 def shift_levels(lik, k, i, sign):
-    """Add (sign 1) or remove (sign -1) row i, in the levels it is observed in."""
+    """Add (sign 1) or remove (sign -1) row i in the levels where it is observed."""
     for level in range(lik.n_levels[i]):
         if sign > 0:
             _add_level(one_level(lik, level), k, i)
@@ -202,7 +202,7 @@ def shift_levels(lik, k, i, sign):
 
 @kernel
 def copy_levels(lik, to, source):
-    """Make all levels of slot `to` hold what those of slot `source` hold."""
+    """Copy all levels of slot `source` to slot `to`."""
     for level in range(len(lik.size)):
         _copy_level(one_level(lik, level), to, source)
         lik.log_pivots[level, to] = lik.log_pivots[level, source]
@@ -210,13 +210,13 @@ def copy_levels(lik, to, source):
 
 @kernel
 def pool_levels(lik, to, one, two, labels):
-    """Make all levels of slot `to` hold the rows of slots `one` and `two`."""
+    """Fill all levels of slot `to` with the rows of slots `one` and `two`."""
     for level in range(len(lik.size)):
         _pool_level(one_level(lik, level), to, one, two, labels)
         refresh(lik, level, to)
 
 
-# Kernels of their own, since `one_level` makes what no kernel can hand to Python.
+# Separate kernels, because a kernel cannot return the result of `one_level` to Python.
 @ops.clear.register(NestedNIW)
 def _clear(lik, k):
     clear_levels(lik, k)
@@ -244,7 +244,7 @@ def _pool(lik, to, one, two, labels):
 
 @kernel(inline=True)
 def quadratics(lik, level, k, i):
-    """(x - mean)' S^-1 (x - mean) of row i, of the columns before those of a level and with them"""
+    """(x - mean)' S^-1 (x - mean) of row i: of the columns before a level, and up to its end."""
     mean, inv_chol, gap, before = lik.mean[level], lik.inv_chol[level], lik.work[1], 0.0
     start, stop = lik.ends[level], lik.ends[level + 1]
     if start > 0:
@@ -263,7 +263,7 @@ def _log_weight_above(lik, k, i, log_prior, beta, floor):
         df = lik.prior[1] + m + 1.0 - lik.X.shape[1]
         before, after = quadratics(lik, level, k, i)
         scale = r / (r + 1.0)
-        # As `after` is at least `before`, this only makes the total smaller.
+        # `after` is at least `before`, so this can only decrease the total.
         if level > 0:
             total += 0.5 * (df + lik.ends[level]) * math.log(1.0 + before * scale)
         total -= 0.5 * (df + lik.ends[level + 1]) * math.log(1.0 + after * scale)
@@ -279,7 +279,7 @@ def _log_predictive(lik, k, i):
 
 @ops.log_predictive_without.register(NestedNIW)
 def _log_predictive_without(lik, k, i):
-    # By level as in `GeneralNIW`, with |S'| = |S| (1 - r/(r-1) q) for both blocks of columns.
+    # As in `GeneralNIW` for each level, with |S'| = |S| (1 - r/(r-1) q) for both blocks of columns.
     total = 0.0
     for level in range(lik.n_levels[i]):
         m = lik.size[level, k]

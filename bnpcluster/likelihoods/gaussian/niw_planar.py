@@ -1,7 +1,7 @@
 """Kernels of the normal-inverse-Wishart likelihood in two dimensions: all slots at once.
 
-The slot is the last axis of every array, and a 2 x 2 inverse is written out, so that the compiler
-evaluates one item against all blocks in vector registers.
+The slot is the last axis of every array, and the 2 x 2 inverse is written out, so that the compiler
+vectorises the evaluation of one item against all blocks.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from bnpcluster._core.operations import (
 class PlanarNIW(NamedTuple):
     """Two columns in internal units, the prior, and per slot the posterior of mean and covariance.
 
-    Of S the upper left entry is kept, the slope of column 1 on column 0, and the rest of column 1's
-    scatter: S = L D L' keeps all digits of the determinant where S itself would lose them.
+    S is stored as its upper left entry, the slope of column 1 on column 0, and the residual scatter
+    of column 1. This S = L D L' keeps all digits of the determinant, which S itself would lose.
 
     The predictive of a slot at x is `const - half_df * log1p(t)`, t a quadratic form in x - mean.
     """
@@ -92,14 +92,14 @@ def planar_moments(bound, k):
 
 @kernel(inline=True)
 def least_rest(lik):
-    """The `rest` of the prior's own scale matrix; data only add to it."""
+    """The `rest` of the prior's scale matrix, which data can only increase."""
     scale = lik.prior_scale
     return scale[1, 1] - scale[0, 1] * scale[0, 1] / scale[0, 0]
 
 
 @kernel(inline=True)
 def refresh(lik, k):
-    """Recompute what the predictive of slot k needs from its mean and S."""
+    """Recompute the terms of the predictive of slot k from its mean and S."""
     m = lik.size[k]
     r = lik.prior[0] + m
     scale = r / (r + 1.0)
@@ -112,7 +112,7 @@ def refresh(lik, k):
 
 @kernel(inline=True)
 def shift(lik, k, i, sign):
-    """Add (sign 1) or remove (sign -1) row i: a rank-one change of S, in the mean's own frame."""
+    """Add (sign 1) or remove (sign -1) row i: a rank-one change of S, relative to the mean."""
     a = lik.X[i, 0] - lik.mean0[k]
     b = lik.X[i, 1] - lik.mean1[k]
     r = lik.prior[0] + lik.size[k]
@@ -165,7 +165,7 @@ def _copy(lik, to, source):
 
 @pool.register(PlanarNIW)
 def _pool(lik, to, one, two, labels):
-    # Relative to the mean of `one`; the prior is in both and must be counted once.
+    # Relative to the mean of `one`. Both slots contain the prior, which counts once.
     r0, prior_scale = lik.prior[0], lik.prior_scale
     r1, r2 = r0 + lik.size[one], r0 + lik.size[two]
     r = r1 + r2 - r0
@@ -245,7 +245,7 @@ def _log_weights(lik, i, own, beta, slack, partition):
     x, y = lik.X[i, 0], lik.X[i, 1]
     mean0, mean1, p00, p11, slope = lik.mean0, lik.mean1, lik.p00, lik.p11, lik.slope
     const, half_df, log_prior, bound = lik.const, lik.half_df, partition.log_prior, partition.scores
-    # An upper bound of every weight, by log1p(t) >= 2t / (2 + t): no logarithm, all slots at once.
+    # Upper bounds of all weights, by log1p(t) >= 2t / (2 + t): vectorised, without logarithms.
     for k in range(padded(partition.n_blocks[0] + 1)):
         a = x - mean0[k]
         b = y - mean1[k]

@@ -1,8 +1,8 @@
-"""What the levels of `NestedNIW` say of missing entries and new rows, by one regression each.
+"""Missing entries and new rows from the levels of `NestedNIW`, by one regression per level.
 
-Each level has an inverse-Wishart law of its own for the covariance of the columns up to its end. Of
-this only the regression of the level's own columns on the earlier ones counts; that of the earlier
-ones among themselves is the affair of the levels before.
+Each level has its own inverse-Wishart distribution for the covariance of the columns up to its end.
+Only the regression of the level's columns on the earlier ones is used. The relations among the
+earlier columns belong to the earlier levels.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from bnpcluster.likelihoods.gaussian.niw_nested import NestedNIW
 
 @kernel
 def add_regression_means(lik, k, weights, out):
-    """Add weights[i] times the means of the missing entries of row i in slot k to out.
+    """Add to out weights[i] times the means of the missing entries of row i in slot k.
 
-    The mean of a level's columns is linear in the earlier ones, with coefficients that these say
-    nothing of, so the means of missing ones may stand in their place.
+    The mean of a level's columns is linear in the earlier ones, and the earlier ones carry no
+    information about the coefficients. So the means of missing entries can replace their values.
     """
     gap = lik.work[0]
     for i in range(len(lik.X)):
@@ -32,7 +32,7 @@ def add_regression_means(lik, k, weights, out):
                 x = lik.X[i, a] if a < seen else lik.work[1, a]
                 gap[a] = x - mean[k, a]
             for a in range(lik.ends[level], lik.ends[level + 1]):
-                # The gap that makes row a of L^-1 times all gaps vanish.
+                # This gap makes row a of L^-1 times all gaps zero.
                 gap[a] = -row_dot(inv_chol, k, a, a, gap) / inv_chol[k, a, a]
                 lik.work[1, a] = mean[k, a] + gap[a]
                 out[i, lik.order[a]] += weights[i] * lik.work[1, a]
@@ -52,7 +52,7 @@ def sample_nested(bound, k, rng):
 
 @ops.draw_latent.register(NestedNIW)
 def _draw_latent(lik, labels, rng):
-    """The missing entries, with the regressions of every slot drawn from their posterior."""
+    """Draw the regressions of every slot from their posterior, and then the missing entries."""
     Z = lik.X.copy()
     for level in range(len(lik.size)):
         for k in np.unique(labels[lik.n_levels <= level]):
@@ -73,7 +73,7 @@ def _draw_latent(lik, labels, rng):
 
 
 def regression(lik, level, k):
-    """Mean and root of S of the columns up to those of a level, r, df, and where its own stand."""
+    """Mean and root of S of the columns up to the end of a level, r, df, and the level's range."""
     start, stop = lik.ends[level], lik.ends[level + 1]
     m, mean = lik.size[level, k], lik.mean[level, k]
     root = np.linalg.cholesky(lik.scatter[level, k, :stop, :stop])

@@ -11,14 +11,13 @@ from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from bnpcluster.likelihoods.base import observed_mean
 
-ROWS = 1000  # rows looked at to find the scale of a cluster
-WIDTH = 8.0  # standard deviations of the data in one of the prior of cluster means, under "auto"
-FARTHEST = 1e75  # standard deviations; squares of what lies farther would overflow
-TIGHTEST = 1e-4  # the smallest share of the variance that "auto" takes for a cluster's own
+ROWS = 1000  # rows used to estimate the scale of a cluster
+WIDTH = 8.0  # prior standard deviation of "auto" cluster means, in standard deviations of the data
+FARTHEST = 1e75  # standard deviations; squares of larger values could overflow
+TIGHTEST = 1e-4  # the smallest share of the variance that "auto" gives to a cluster
 
-
-GUESSED_SHARE = 1 / 500  # of the rows: what "auto" takes its guess of a covariance to be worth,
-GUESSED_ENTRIES = 16.0  # but at most so many rows as have this number of entries
+GUESSED_SHARE = 1 / 500  # the "auto" covariance is worth this share of the rows,
+GUESSED_ENTRIES = 16.0  # but at most this many entries
 
 
 class Units(NamedTuple):
@@ -34,9 +33,9 @@ class Units(NamedTuple):
 
 
 def units(X: np.ndarray) -> Units:
-    """Centre and standard deviation of the columns; a constant column has no scale.
+    """Centre and standard deviation of the columns; constant columns raise an error.
 
-    NaN stands for an entry that was not observed, here and below.
+    Here and below, NaN is a missing entry.
     """
     centre = observed_mean(X)
     spread = np.nanmax(np.abs(X - centre), axis=0)
@@ -46,13 +45,13 @@ def units(X: np.ndarray) -> Units:
         many = "s" if len(constant) > 1 else ""
         names = ", ".join(map(str, constant[:5])) + (", ..." if len(constant) > 5 else "")
         what = (
-            "All rows are equal to rounding"
+            "All rows are equal up to rounding"
             if len(constant) == X.shape[1]
             else f"Constant column{many}"
         )
         raise ValueError(
-            f"{what} (column{many} {names}): a Gaussian likelihood has no scale to work in. "
-            "Remove constant columns, for instance with sklearn's VarianceThreshold."
+            f"{what} (column{many} {names}): Gaussian likelihoods need columns that vary. Drop "
+            "constant columns, for example with sklearn's VarianceThreshold."
         )
     # Squares of the spread-scaled columns neither overflow nor underflow.
     scale = spread * np.sqrt(observed_mean(((X - centre) / spread) ** 2))
@@ -60,18 +59,20 @@ def units(X: np.ndarray) -> Units:
 
 
 def cluster_share(Z: np.ndarray) -> float:
-    """The share of the total variance that one cluster seems to have, between TIGHTEST and 1.
+    """Estimate the share of the total variance within one cluster, between TIGHTEST and 1.
 
-    In standardised columns, the squared distance to a near neighbour tells the scale of clusters,
-    however tight these are. Taken as the distance of two random members of a cluster it
-    underestimates the scale (near ones are nearer than random ones); compared with the distance
-    in a single Gaussian cloud it overestimates it. The share is the geometric mean of the two.
+    In standardised columns, the squared distance to a near neighbour reflects the scale of
+    clusters, however tight they are. Read as the distance between two random members of a cluster,
+    it underestimates the scale, because near neighbours are closer than random members. Compared
+    with the distance in a single Gaussian cloud, it overestimates the scale. The share is the
+    geometric mean of the two estimates.
     """
     Z = Z[:: -(-len(Z) // ROWS)]
     near, cloud = _neighbour_distance(Z), _cloud_neighbour_distance(*Z.shape)
     missing = np.isnan(Z)
     if missing.any():
-        # Rows with few columns in common have near neighbours by chance, as in a cloud with holes.
+        # Rows with few columns in common have near neighbours by chance. Correct for it with a
+        # cloud with the same missing entries.
         near *= cloud / _neighbour_distance(np.where(missing, np.nan, _cloud(*Z.shape)))
     low = near**2 / (2 * Z.shape[1])
     high = (near / cloud) ** 2
@@ -79,11 +80,11 @@ def cluster_share(Z: np.ndarray) -> float:
 
 
 def rows_guessed(n: int, d: int) -> float:
-    """How many rows the automatic guess of a cluster's covariance is worth, beyond the fewest.
+    """The number of rows that the automatic covariance is worth, beyond the minimum.
 
-    The more rows there are, the more clearly a cluster that is not quite Gaussian differs from a
-    Gaussian, and the more it takes to keep it in one piece. The guess is isotropic, which is the
-    worse the more columns there are.
+    With more rows, a cluster that is not quite Gaussian differs more clearly from a Gaussian, so a
+    stronger prior is needed to keep it in one piece. The automatic covariance is isotropic, which
+    fits worse with more columns.
     """
     return min(GUESSED_SHARE * n, GUESSED_ENTRIES / d)
 

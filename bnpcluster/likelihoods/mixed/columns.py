@@ -1,4 +1,4 @@
-"""Mixed columns: a likelihood for some of the columns, another one for others."""
+"""Mixed columns: different likelihoods for different columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bnpcluster.likelihoods.base import Likelihood
 from bnpcluster.likelihoods.mixed.side_by_side import NEEDED, Pair
 
 DEFAULTS = {"float": "nig", "int": "nig", "bool": "bernoulli", "text": "categorical"}
-"""What "auto" stands for, by kind of column."""
+"""The likelihoods for "auto", by kind of column."""
 
 
 class Columns(Likelihood):
@@ -24,24 +24,24 @@ class Columns(Likelihood):
     Parameters
     ----------
     parts : list of (likelihood, columns), dict or "auto", default="auto"
-        Which likelihood takes which columns; every column must be in one part. A likelihood is a
-        name or an object; columns are an index, a name, a list of either, a slice, a boolean mask,
-        or a callable that takes the data frame, such as scikit-learn's ``make_column_selector``.
+        The likelihood of each column; every column must be in one part. A likelihood is a name or
+        an object. Columns are an index, a name, a list of either, a slice, a boolean mask, or a
+        callable that takes the data frame, such as scikit-learn's ``make_column_selector``.
 
-        A dict has the columns (names or indices) as keys and their likelihoods as values; columns
-        of the same likelihood form one part.
+        A dict has the columns (names or indices) as keys and their likelihoods as values. Columns
+        with the same likelihood form one part.
 
-        ``"auto"`` goes by the types of the columns: ``"nig"`` for numbers, ``"bernoulli"`` for
+        ``"auto"`` uses the types of the columns: ``"nig"`` for numbers, ``"bernoulli"`` for
         booleans and for integers that are all 0 or 1, ``"categorical"`` for text and categories.
-        Counts and codes look like other integers: name them.
+        It cannot recognise counts and codes: specify their likelihoods.
 
     Notes
     -----
-    The log density of a row is the sum over the parts. Text and categories of a data frame are
-    encoded inside, where a part is categorical; their order of codes is that of the sorted values.
-    NaN is integrated out in all parts.
+    The log density of a row is the sum over the parts. In categorical parts, text and categories
+    of a data frame are encoded automatically, in the order of the sorted values. NaN is integrated
+    out in all parts.
 
-    The parameters of part j are ``likelihood__j__name`` in a grid search, if it was given as an
+    In a grid search, the parameters of part j are ``likelihood__j__name`` if its likelihood is an
     object.
 
     Examples
@@ -57,29 +57,29 @@ class Columns(Likelihood):
     2
     """
 
-    _by_name: dict[str, type] = {}  # the registry, which lists this class, too
+    _by_name: dict[str, type] = {}  # the registry, which contains this class
 
     def __init__(self, parts: Any = "auto"):
         self.parts = parts
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
-        """Two parts whose columns take turns."""
+        """Two parts with alternating columns."""
         X = np.column_stack([rng.normal(size=6), rng.integers(2, size=6), rng.normal(size=6)])
         return [(cls([("nig", [0, 2]), ("bernoulli", 1)]), X)]
 
     @property
     def has_density(self) -> bool:  # type: ignore[override]
-        """Whether all parts have one."""
-        return all(law.has_density for law in self._laws())
+        """Whether all parts have a density."""
+        return all(likelihood.has_density for likelihood in self._likelihoods())
 
     @property
     def takes_nan(self) -> bool:  # type: ignore[override]
-        """Whether all parts do."""
-        return all(law.takes_nan for law in self._laws())
+        """Whether all parts accept NaN."""
+        return all(likelihood.takes_nan for likelihood in self._likelihoods())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters; with `deep` also the likelihoods of the parts, by number, and theirs.
+        """Get the parameters; with `deep` also the likelihoods of the parts and their parameters.
 
         Parameters
         ----------
@@ -91,14 +91,14 @@ class Columns(Likelihood):
         """
         params = super().get_params(deep=False)
         if deep and isinstance(self.parts, (list, tuple)):
-            for j, (law, _) in enumerate(self.parts):
-                params[str(j)] = law
-                if isinstance(law, Likelihood):
-                    params |= {f"{j}__{name}": v for name, v in law.get_params().items()}
+            for j, (likelihood, _) in enumerate(self.parts):
+                params[str(j)] = likelihood
+                if isinstance(likelihood, Likelihood):
+                    params |= {f"{j}__{name}": v for name, v in likelihood.get_params().items()}
         return params
 
     def set_params(self, **params: Any) -> Columns:
-        """Set parameters; ``0="niw"`` replaces the likelihood of part 0, ``0__kappa=1.0`` its own.
+        """Set parameters; ``0="niw"`` the likelihood of part 0, ``0__kappa=1.0`` its kappa.
 
         Parameters
         ----------
@@ -117,40 +117,42 @@ class Columns(Likelihood):
     def resolved(
         self, names: Sequence[str] | None, kinds: Sequence[str], table: Any = None
     ) -> Columns:
-        """The same with likelihood objects and lists of column numbers.
+        """The same likelihood with objects for names, and column numbers for columns.
 
         Parameters
         ----------
         names : of the columns, if they have any
         kinds : "float", "int", "bool" or "text", by column
-        table : what callables get
+        table : the data frame, for callables
         """
         d = len(kinds)
         parts = [
-            (_law(law), column_numbers(key, names, d, table)) for law, key in self._listed(kinds)
+            (_as_likelihood(likelihood), column_numbers(key, names, d, table))
+            for likelihood, key in self._parts_as_list(kinds)
         ]
         _check_covered([j for _, own in parts for j in own], names, d)
-        for law, own in parts:
-            if not law.is_of_rows:
-                raise TypeError(f"{law!r} is a law of networks, which have no columns.")
+        for likelihood, own in parts:
+            if not likelihood.is_of_rows:
+                raise TypeError(f"{likelihood!r} is a likelihood for networks, not for columns.")
             for j in own:
-                if kinds[j] == "text" and not law.takes_text:
+                if kinds[j] == "text" and not likelihood.takes_text:
                     raise ValueError(
-                        f"Column {_name(j, names)} holds text, which {type(law).__name__} cannot "
-                        "take: make it 'categorical', or turn it into numbers."
+                        f"Column {_column_name(j, names)} contains text, which "
+                        f"{type(likelihood).__name__} does not accept: use 'categorical', or "
+                        "convert the column to numbers."
                     )
         return type(self)([part for part in parts if part[1]])
 
-    def _listed(self, kinds: Sequence[str]) -> list[tuple[Any, Any]]:
-        """The parts as a list, whatever they were given as."""
+    def _parts_as_list(self, kinds: Sequence[str]) -> list[tuple[Any, Any]]:
+        """The parts as a list, from any accepted form."""
         parts = self.parts
         if isinstance(parts, str) and parts == "auto":
             parts = {j: DEFAULTS[kind] for j, kind in enumerate(kinds)}
         if isinstance(parts, dict):
             grouped: dict[Any, tuple[Any, list]] = {}
-            for key, law in parts.items():
-                same = law if isinstance(law, str) else id(law)
-                grouped.setdefault(same, (law, []))[1].append(key)
+            for key, likelihood in parts.items():
+                same = likelihood if isinstance(likelihood, str) else id(likelihood)
+                grouped.setdefault(same, (likelihood, []))[1].append(key)
             return list(grouped.values())
         if not isinstance(parts, (list, tuple)) or not parts:
             raise TypeError(
@@ -162,92 +164,97 @@ class Columns(Likelihood):
                 raise TypeError(f"A part of Columns must be (likelihood, columns), got {part!r}.")
         return list(parts)
 
-    def _laws(self) -> list[Likelihood]:
-        return [_law(law) for law, _ in self._listed(list(DEFAULTS))]
+    def _likelihoods(self) -> list[Likelihood]:
+        return [_as_likelihood(likelihood) for likelihood, _ in self._parts_as_list(list(DEFAULTS))]
 
-    def _split(self, n_columns: int) -> list[tuple[Likelihood, list[int]]]:
-        """The likelihoods with the numbers of their columns."""
+    def _numbered_parts(self, n_columns: int) -> list[tuple[Likelihood, list[int]]]:
+        """The parts, as likelihoods with the numbers of their columns."""
         return self.resolved(None, ["float"] * n_columns).parts
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the columns of every part for the kernels."""
+        """Prepare the columns of all parts for the kernels."""
         bounds = []
-        for law, own in self._split(X.shape[1]):
+        for likelihood, own in self._numbered_parts(X.shape[1]):
             with arguments.with_columns(own):
-                bounds.append(law.bind(X[:, own], capacity))
-        return _paired(bounds, capacity)
+                bounds.append(likelihood.bind(X[:, own], capacity))
+        return _nested_pairs(bounds, capacity)
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the columns of every part, of which entries may be NaN."""
+        """Prepare the columns of all parts, which may contain NaN."""
         bounds = []
-        for law, own in self._split(X.shape[1]):
+        for likelihood, own in self._numbered_parts(X.shape[1]):
             with arguments.with_columns(own):
-                bounds.append(law.bind_observed(X[:, own], capacity))
-        return _paired(bounds, capacity)
+                bounds.append(likelihood.bind_observed(X[:, own], capacity))
+        return _nested_pairs(bounds, capacity)
 
     def frozen(self, X: np.ndarray) -> Columns:
-        """The same likelihood with every "auto" replaced by what it stands for at `X`."""
-        parts = self._split(X.shape[1])
-        return type(self)([(law.frozen(X[:, own]), own) for law, own in parts])
+        """The same likelihood with every "auto" replaced by its value for `X`."""
+        parts = self._numbered_parts(X.shape[1])
+        return type(self)([(likelihood.frozen(X[:, own]), own) for likelihood, own in parts])
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
-        return _rows(self._split(X.shape[1]), bound, X)
+        return _rows_of_parts(self._numbered_parts(X.shape[1]), bound, X)
 
     def serves(self, bound: Any, X: np.ndarray | None = None) -> bool:
-        """Whether all parts do."""
-        laws = self._laws()
-        own = [None] * len(laws) if X is None else [X[:, j] for _, j in self._split(X.shape[1])]
-        each = zip(laws, parts_of(bound, len(laws)), own, strict=True)
-        return all(law.serves(part, rows) for law, part, rows in each)
+        """Whether `rows` accepts the missing entries of `X` in all parts."""
+        likelihoods = self._likelihoods()
+        rows: list[Any] = [None] * len(likelihoods)
+        if X is not None:
+            rows = [X[:, own] for _, own in self._numbered_parts(X.shape[1])]
+        each = zip(likelihoods, parts_of(bound, len(likelihoods)), rows, strict=True)
+        return all(likelihood.serves(part, own) for likelihood, part, own in each)
 
     def imputing(self) -> Columns:
-        """All parts do so."""
-        return type(self)([(_law(law).imputing(), own) for law, own in self.parts])
+        """The same likelihood with all parts imputing."""
+        return type(self)([(_as_likelihood(part).imputing(), own) for part, own in self.parts])
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """The features of all parts, side by side."""
-        parts = self._split(X.shape[1])
-        return np.column_stack([law.features(X[:, own]) for law, own in parts])
+        parts = self._numbered_parts(X.shape[1])
+        return np.column_stack([likelihood.features(X[:, own]) for likelihood, own in parts])
 
     def expected(
         self, bound: Any, new: Any, share: np.ndarray, items: np.ndarray | None = None
     ) -> np.ndarray:
-        """What the parts expect, side by side."""
-        laws = self._laws()
-        each = zip(laws, parts_of(bound, len(laws)), parts_of(new, len(laws)), strict=True)
-        return np.column_stack([law.expected(b, n, share, items) for law, b, n in each])
+        """The expected values of all parts, side by side."""
+        likelihoods = self._likelihoods()
+        bounds, news = (parts_of(both, len(likelihoods)) for both in (bound, new))
+        each = zip(likelihoods, bounds, news, strict=True)
+        return np.column_stack([part.expected(b, n, share, items) for part, b, n in each])
 
     def filled(self, bound: Any, X: np.ndarray, expected: np.ndarray) -> np.ndarray:
-        """The rows of `X`, filled in by every part."""
+        """The rows of `X` with NaN replaced by the expected values, part by part."""
         X, done = X.copy(), 0
-        parts = self._split(X.shape[1])
-        for (law, own), part in zip(parts, parts_of(bound, len(parts)), strict=True):
-            width = law.n_expected(part, len(own))
-            X[:, own] = law.filled(part, X[:, own], expected[:, done : done + width])
+        parts = self._numbered_parts(X.shape[1])
+        for (likelihood, own), part in zip(parts, parts_of(bound, len(parts)), strict=True):
+            width = likelihood.n_expected(part, len(own))
+            X[:, own] = likelihood.filled(part, X[:, own], expected[:, done : done + width])
             done += width
         return X
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
-        laws = self._laws()
-        bounds = parts_of(bound, len(laws))
-        values = [law.sample(b, k, rng) for law, b in zip(laws, bounds, strict=True)]
+        likelihoods = self._likelihoods()
+        bounds = parts_of(bound, len(likelihoods))
+        values = [part.sample(b, k, rng) for part, b in zip(likelihoods, bounds, strict=True)]
         row = np.concatenate(values)
-        order = [j for _, own in self._split(len(row)) for j in own]
+        order = [j for _, own in self._numbered_parts(len(row)) for j in own]
         row[order] = row.copy()
         return row
 
 
-def _law(law: Any) -> Likelihood:
-    return arguments.component("likelihood", law, Columns._by_name, Likelihood)
+def _as_likelihood(likelihood: Any) -> Likelihood:
+    return arguments.component("likelihood", likelihood, Columns._by_name, Likelihood)
 
 
-def _paired(bounds: list[Any], capacity: int) -> Any:
+def _nested_pairs(bounds: list[Any], capacity: int) -> Any:
     """Bound data of the parts as nested pairs."""
     for bound, name in itertools.product(bounds, NEEDED):
         if getattr(ops, name).find(type(bound)) is None:
-            raise TypeError(f"Columns cannot take {type(bound).__name__}: it has no {name}.")
+            raise TypeError(
+                f"Columns does not accept {type(bound).__name__}: it has no operation {name}."
+            )
     last = bounds[-1]
     for part in reversed(bounds[:-1]):
         last = Pair(part, last, np.zeros(ops.padded(capacity)))
@@ -259,12 +266,12 @@ def parts_of(bound: Any, n_parts: int) -> list[Any]:
     return [bound] if n_parts == 1 else [bound.first, *parts_of(bound.second, n_parts - 1)]
 
 
-def _rows(parts: list[tuple[Likelihood, list[int]]], bound: Any, X: np.ndarray) -> Any:
-    law, own = parts[0]
+def _rows_of_parts(parts: list[tuple[Likelihood, list[int]]], bound: Any, X: np.ndarray) -> Any:
+    likelihood, own = parts[0]
     if len(parts) == 1:
-        return law.rows(bound, X[:, own])
-    first = law.rows(bound.first, X[:, own])
-    return bound._replace(first=first, second=_rows(parts[1:], bound.second, X))
+        return likelihood.rows(bound, X[:, own])
+    first = likelihood.rows(bound.first, X[:, own])
+    return bound._replace(first=first, second=_rows_of_parts(parts[1:], bound.second, X))
 
 
 def column_numbers(key: Any, names: Sequence[str] | None, d: int, table: Any = None) -> list[int]:
@@ -274,45 +281,48 @@ def column_numbers(key: Any, names: Sequence[str] | None, d: int, table: Any = N
     if isinstance(key, slice):
         start, stop = key.start, key.stop
         if isinstance(start, str):
-            start = _number(start, names, d)
+            start = _column_number(start, names, d)
         if isinstance(stop, str):
-            stop = _number(stop, names, d) + 1  # slices of names include their end, as in pandas
+            # Slices of names include their end, as in pandas.
+            stop = _column_number(stop, names, d) + 1
         return list(range(d))[start : stop : key.step]
     if isinstance(key, (str, numbers.Integral)) and not isinstance(key, bool):
-        return [_number(key, names, d)]
+        return [_column_number(key, names, d)]
     if not isinstance(key, Iterable):
-        raise TypeError(f"Columns are given by index, name, list, slice or mask, got {key!r}.")
+        raise TypeError(f"Select columns by index, name, list, slice or mask, got {key!r}.")
     keys = list(key)
     if keys and all(isinstance(k, (bool, np.bool_)) for k in keys):
         if len(keys) != d:
-            raise ValueError(f"A mask of columns has {len(keys)} entries for {d} columns.")
+            raise ValueError(f"The mask of columns has {len(keys)} entries, but X has {d} columns.")
         return [j for j in range(d) if keys[j]]
-    return [_number(k, names, d) for k in keys]
+    return [_column_number(k, names, d) for k in keys]
 
 
-def _number(key: Any, names: Sequence[str] | None, d: int) -> int:
+def _column_number(key: Any, names: Sequence[str] | None, d: int) -> int:
     if isinstance(key, str):
         if names is None:
-            raise ValueError(f"Column {key!r} was asked for, but X has no column names.")
+            raise ValueError(
+                f"Column {key!r} was selected, but X has no column names: use indices."
+            )
         if key not in names:
-            raise ValueError(f"X has no column {key!r}; its columns: {', '.join(names)}.")
+            raise ValueError(f"X has no column {key!r}. Available: {', '.join(names)}.")
         return list(names).index(key)
     if isinstance(key, bool) or not isinstance(key, numbers.Integral):
-        raise TypeError(f"Columns are given by index, name, list, slice or mask, got {key!r}.")
+        raise TypeError(f"Select columns by index, name, list, slice or mask, got {key!r}.")
     j = int(key)
     if not -d <= j < d:
-        raise ValueError(f"Column {j} was asked for, but X has {d} columns.")
+        raise ValueError(f"Column {j} was selected, but X has {d} columns.")
     return j % d
 
 
 def _check_covered(chosen: list[int], names: Sequence[str] | None, d: int) -> None:
-    """Raise one sentence unless every column is in one part."""
+    """Raise an error unless every column is in exactly one part."""
     times = np.bincount(np.array(chosen, int), minlength=d)
     for bad, what in ((times == 0, "in no part"), (times > 1, "in more than one part")):
         if bad.any():
-            many = ", ".join(_name(j, names) for j in np.flatnonzero(bad)[:5])
+            many = ", ".join(_column_name(j, names) for j in np.flatnonzero(bad)[:5])
             raise ValueError(f"Every column must be in one part of Columns; {what}: {many}.")
 
 
-def _name(j: int, names: Sequence[str] | None) -> str:
+def _column_name(j: int, names: Sequence[str] | None) -> str:
     return str(j) if names is None else repr(names[j])

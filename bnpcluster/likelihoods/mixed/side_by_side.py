@@ -1,7 +1,7 @@
-"""Kernels of two likelihoods side by side: each has columns of its own, given the partition.
+"""Kernels of two likelihoods side by side, with different columns, independent given the partition.
 
-Every operation calls those of the two parts; log densities add up. A part may be a pair itself,
-which makes more than two parts.
+Every operation calls the operations of the two parts and adds their log densities. A part may be a
+pair itself, for more than two parts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Pair(NamedTuple):
 
     @property
     def slot_axis(self):
-        """The arrays a chain owns, with the axis of their slots; the parts name their own."""
+        """The arrays a chain owns, with the axis of their slots; None: see the part."""
         return {"first": None, "second": None, "scores": 0}
 
     @property
@@ -45,7 +45,7 @@ class Pair(NamedTuple):
 
 
 def n_items(bound):
-    """How many items bound data of rows hold."""
+    """The number of items in bound data of rows."""
     return bound.n_items if hasattr(bound, "n_items") else len(bound[0])
 
 
@@ -105,16 +105,16 @@ def _log_marginal(lik, k):
 
 @ops.latent.register(Pair)
 def _latent(lik):
-    return _joined(ops.latent(lik.first), ops.latent(lik.second))
+    return _concatenated(ops.latent(lik.first), ops.latent(lik.second))
 
 
 @ops.draw_latent.register(Pair)
 def _draw_latent(lik, labels, rng):
     first = ops.draw_latent(lik.first, labels, rng)
-    return _joined(first, ops.draw_latent(lik.second, labels, rng))
+    return _concatenated(first, ops.draw_latent(lik.second, labels, rng))
 
 
-def _joined(*parts):
+def _concatenated(*parts):
     values = [v for v in parts if v is not None]
     return np.concatenate(values) if values else None
 

@@ -1,4 +1,4 @@
-"""Networks: which adjacency matrices are accepted, and the lists that they are made into."""
+"""Networks: checks of adjacency matrices, and the lists that they are made into."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Graph(NamedTuple):
     directed : bool
     links : ndarray of shape (n_links, 2)
         Each once, one pair (i, j) per row; i < j where they have no direction.
-    gaps : ndarray of shape (n_gaps, 2)
+    unobserved : ndarray of shape (n_unobserved, 2)
         The unobserved pairs, in the same form.
     """
 
     n_vertices: int
     directed: bool
     links: NDArray
-    gaps: NDArray
+    unobserved: NDArray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -42,8 +42,8 @@ class Graph(NamedTuple):
 
         In the order of the rows, and of the columns within them.
         """
-        pairs = np.concatenate([self.links, self.gaps])
-        values = np.repeat([1.0, np.nan], [len(self.links), len(self.gaps)])
+        pairs = np.concatenate([self.links, self.unobserved])
+        values = np.repeat([1.0, np.nan], [len(self.links), len(self.unobserved)])
         if not self.directed:
             pairs, values = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(values, 2)
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
@@ -51,32 +51,32 @@ class Graph(NamedTuple):
 
 
 def check_matrix(A: Any) -> None:
-    """Raise one sentence about what is a network, but no adjacency matrix."""
+    """Raise an error for a network in another form than an adjacency matrix."""
     if isinstance(A, dict) or (hasattr(A, "nodes") and hasattr(A, "edges")):
         raise TypeError(
-            f"A must be an adjacency matrix, got {type(A).__name__}: networkx makes one of a graph "
-            "by to_scipy_sparse_array(graph, weight=None), and of a dict by from_dict_of_lists "
-            "before that."
+            f"A must be an adjacency matrix, got {type(A).__name__}: convert a graph with "
+            "networkx.to_scipy_sparse_array(graph, weight=None), and a dict with "
+            "networkx.from_dict_of_lists before that."
         )
     shape = tuple(getattr(A, "shape", (0, 0)))
     if len(shape) == 2 and shape[0] != shape[1]:
         raise ValueError(
-            f"A must be a square adjacency matrix, got shape {shape}; of a list of links make one "
-            "by scipy.sparse.coo_array((ones, (from, to)), shape=(n, n))."
+            f"A must be a square adjacency matrix, got shape {shape}: convert a list of links with "
+            "scipy.sparse.coo_array((ones, (from, to)), shape=(n, n))."
         )
     if hasattr(A, "index") and hasattr(A, "columns"):
         rows, columns = list(A.index), list(A.columns)
         if rows != columns and set(rows) == set(columns):
             raise ValueError(
-                "The rows and columns of A name the same vertices in different orders: reorder "
-                "them, A = A[A.index]."
+                "The rows and columns of A name the same vertices in different orders: use "
+                "A[A.index]."
             )
 
 
 def as_graph(A: Any, directed: bool) -> Graph:
     """The network of an adjacency matrix; a network is left as it is.
 
-    The diagonal carries no meaning: zeros and NaN on it are dropped, links are refused.
+    Zeros and NaN on the diagonal are dropped; links there raise an error.
     """
     if isinstance(A, Graph):
         return A
@@ -84,8 +84,8 @@ def as_graph(A: Any, directed: bool) -> Graph:
     return Graph(
         matrix.shape[0],
         directed,
-        _pairs(matrix, directed, unseen=False),
-        _pairs(matrix, directed, unseen=True),
+        _pairs(matrix, directed, unobserved=False),
+        _pairs(matrix, directed, unobserved=True),
     )
 
 
@@ -97,35 +97,35 @@ def _sparse(A: Any, directed: bool) -> csr_array:
         raise ValueError(f"A must be a square adjacency matrix, got shape {A.shape}.")
     entries = coo_array(csr_array(A, dtype=float))
     rows, columns, values = entries.row, entries.col, entries.data
-    unseen = np.isnan(values)
-    _reject_first(rows, columns, values, ~unseen & (values != 0) & (values != 1))
+    unobserved = np.isnan(values)
+    _check_values(rows, columns, values, ~unobserved & (values != 0) & (values != 1))
     loops = np.flatnonzero((rows == columns) & (values == 1))
     if len(loops):
         raise ValueError(
-            f"A has a self-link at vertex {rows[loops[0]]}; self-links are not modelled: remove "
-            "them."
+            f"A has a self-link at vertex {rows[loops[0]]}; self-links are not modelled: set the "
+            "diagonal to zero."
         )
     kept = (rows != columns) & (values != 0)
     graph = csr_array((values[kept], (rows[kept], columns[kept])), shape=A.shape)
     graph.sort_indices()
     if not directed:
-        _reject_asymmetric(graph)
+        _check_symmetric(graph)
     return graph
 
 
-def _reject_first(rows: NDArray, columns: NDArray, values: NDArray, bad: NDArray) -> None:
+def _check_values(rows: NDArray, columns: NDArray, values: NDArray, bad: NDArray) -> None:
     found = np.flatnonzero(bad)
     if len(found):
         at = found[0]
         raise ValueError(
             "A must contain only 0 and 1, and NaN for unobserved pairs, but "
-            f"A[{rows[at]}, {columns[at]}] is {values[at]:g}: threshold the weights first."
+            f"A[{rows[at]}, {columns[at]}] is {values[at]:g}: threshold the weights."
         )
 
 
-def _reject_asymmetric(graph: csr_array) -> None:
-    codes = _codes(graph)
-    differ = coo_array(codes != _codes(csr_array(graph.T)))
+def _check_symmetric(graph: csr_array) -> None:
+    codes = _pair_codes(graph)
+    differ = coo_array(codes != _pair_codes(csr_array(graph.T)))
     if differ.nnz:
         i, j = differ.row[0], differ.col[0]
         shown = ["0", "1", "NaN"]
@@ -135,15 +135,15 @@ def _reject_asymmetric(graph: csr_array) -> None:
         )
 
 
-def _codes(graph: csr_array) -> csr_array:
-    """1 for links and 2 for unobserved pairs, which compare as numbers do."""
+def _pair_codes(graph: csr_array) -> csr_array:
+    """1 for links and 2 for unobserved pairs, because NaN cannot be compared."""
     codes = np.where(np.isnan(graph.data), 2, 1).astype(np.int8)
     return csr_array((codes, graph.indices, graph.indptr), shape=graph.shape)
 
 
-def _pairs(graph: csr_array, directed: bool, unseen: bool) -> NDArray:
+def _pairs(graph: csr_array, directed: bool, unobserved: bool) -> NDArray:
     entries = coo_array(graph)
-    kept = np.isnan(entries.data) == unseen
+    kept = np.isnan(entries.data) == unobserved
     if not directed:
         kept &= entries.row < entries.col
     return np.column_stack([entries.row[kept], entries.col[kept]])
@@ -152,8 +152,8 @@ def _pairs(graph: csr_array, directed: bool, unseen: bool) -> NDArray:
 def neighbours(pairs: NDArray, n: int, directed: bool) -> tuple[NDArray, NDArray]:
     """`start` and `ends` of the lists of all vertices: list v is ends[start[v]:start[v + 1]].
 
-    List i holds the other ends of the pairs of vertex i. Where pairs have a direction, it holds
-    those of the pairs that leave i, and list n + i those of the pairs that enter it.
+    List i has the other ends of the pairs of vertex i. For directed pairs, list i has the ends of
+    the pairs that leave i, and list n + i those of the pairs that enter i.
     """
     first_entering = np.array([n if directed else 0, 0])
     both = np.concatenate([pairs, pairs[:, ::-1] + first_entering])

@@ -1,12 +1,12 @@
-"""Links between blocks of vertices: counts, and the beta-Bernoulli law of every pair of blocks.
+"""Counts of links between blocks of vertices, with a beta-Bernoulli model of every pair of blocks.
 
 For slots k and l there are p = links[k, l] links among t = pairs[k, l] observed pairs of vertices,
-with the marginal likelihood B(a + p, b + t - p) / B(a, b). All of it is integer counts, so nothing
-drifts, except for the sums `total`. Every entry that belongs to an empty slot is zero.
+with the marginal likelihood B(a + p, b + t - p) / B(a, b). The statistics are integers, so no
+rounding errors accumulate, except in the sums `total`. All entries of an empty slot are zero.
 
-An undirected network has one direction, and symmetric counts. A directed one has two: for a vertex
-in slot k, direction 0 is from k to l, and 1 from l to k. Within a slot both are the same pair of
-blocks.
+An undirected network has one direction, and symmetric counts. A directed network has two: for a
+vertex in slot k, direction 0 is from k to l, and 1 from l to k. Within a slot, both directions are
+the same pair of blocks.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from bnpcluster._core.jit import kernel
 from bnpcluster.likelihoods.log_tables import Table, tabulate
 
 LINK, VOID, BOTH = range(3)
-"""The columns of the table: what the prior counts as links, as their absence, and in all."""
+"""The columns of the table: the prior counts of links, of absent links, and their sum."""
 
-ASYMPTOTIC = 64.0  # from here on Stirling's series gives ratios of Gamma functions to all digits
+ASYMPTOTIC = 64.0  # above this, Stirling's series gives ratios of Gamma functions to all digits
 
 
-def tables(a: float, b: float, n_pairs: int) -> tuple[Table, float]:
-    """log Gamma at a, b and a + b plus a count, and log B(a, b)."""
+def beta_tables(a: float, b: float, n_pairs: int) -> tuple[Table, float]:
+    """A table of log Gamma at a, b and a + b plus a count, and log B(a, b)."""
     return tabulate(np.array([a, b, a + b]), n_pairs + 2), float(betaln(a, b))
 
 
 @kernel
 def log_gamma_ratio(x, m):
-    """log Gamma(x + m) - log Gamma(x), without the loss of digits where x is large."""
+    """log Gamma(x + m) - log Gamma(x), without loss of digits for large x."""
     if m == 1.0:
         return math.log(x)
     if x < ASYMPTOTIC:
@@ -43,7 +43,7 @@ def log_gamma_ratio(x, m):
 
 
 @kernel(inline=True)
-def rising(table, d, j, m):
+def log_rising_at(table, d, j, m):
     """log Gamma(base[d] + j + m) - log Gamma(base[d] + j)."""
     if m == 0:
         return 0.0
@@ -56,14 +56,14 @@ def rising(table, d, j, m):
 @kernel(inline=True)
 def log_factor(table, p, t, e, s):
     """log probability of e links among s further pairs, after p links among t pairs."""
-    law = rising(table, LINK, p, e) + rising(table, VOID, t - p, s - e)
-    return law - rising(table, BOTH, t, s)
+    value = log_rising_at(table, LINK, p, e) + log_rising_at(table, VOID, t - p, s - e)
+    return value - log_rising_at(table, BOTH, t, s)
 
 
 @kernel(inline=True)
 def log_odds(table, p, t, e, s):
-    """The same, against the probability of no link: what depends on s alone need not be found."""
-    return rising(table, LINK, p, e) - rising(table, VOID, t - p + s - e, e)
+    """`log_factor` minus its value for e = 0, which cancels the terms that depend only on s."""
+    return log_rising_at(table, LINK, p, e) - log_rising_at(table, VOID, t - p + s - e, e)
 
 
 @kernel
@@ -79,27 +79,27 @@ def log_beta(lik, p, t):
 
 
 @kernel
-def meet(lik, i):
-    """Count the links and the unobserved pairs of vertex i with all slots, in every direction."""
-    met, unseen, slot_of = lik.met, lik.unseen, lik.slot_of
+def count_links(lik, i):
+    """Count the links and the unobserved pairs of vertex i with all slots, by direction."""
+    met, unobserved, slot_of = lik.met, lik.unobserved, lik.slot_of
     for r in range(len(met)):
         for k in range(met.shape[1]):
             met[r, k] = 0
-            unseen[r, k] = 0
+            unobserved[r, k] = 0
         row = r * len(slot_of) + i
         for p in range(lik.start[row], lik.start[row + 1]):
             k = slot_of[lik.ends[p]]
             if k >= 0:
                 met[r, k] += 1
-        for p in range(lik.gap_start[row], lik.gap_start[row + 1]):
-            k = slot_of[lik.gap_ends[p]]
+        for p in range(lik.unobserved_start[row], lik.unobserved_start[row + 1]):
+            k = slot_of[lik.unobserved_ends[p]]
             if k >= 0:
-                unseen[r, k] += 1
+                unobserved[r, k] += 1
 
 
 @kernel(inline=True)
-def absent(lik, k, other):
-    """log probability that a vertex which joins slot k has no link with the other slot."""
+def log_no_links(lik, k, other):
+    """log probability that a vertex joining slot k has no link with the other slot."""
     table, links, pairs, size = lik.table, lik.links, lik.pairs, lik.size
     n_directions = len(lik.met)
     if k == other:
@@ -112,23 +112,23 @@ def absent(lik, k, other):
 
 @kernel
 def refresh(lik, k):
-    """Recompute what depends on the counts of slot k."""
+    """Recompute `none` and `total` after a change of the counts of slot k."""
     size, none, total = lik.size, lik.none, lik.total
     total_k = 0.0
     for other in range(lik.extent[0]):
         if size[other] > 0:
-            none[other, k] = absent(lik, k, other)
+            none[other, k] = log_no_links(lik, k, other)
             total_k += none[other, k]
             if other != k:
-                value = absent(lik, other, k)
+                value = log_no_links(lik, other, k)
                 total[other] += value - none[k, other]
                 none[k, other] = value
     total[k] = total_k
 
 
 @kernel
-def wipe(lik, k):
-    """Set everything to zero that belongs to slot k."""
+def clear_counts(lik, k):
+    """Set all entries of slot k to zero."""
     links, pairs, none, total = lik.links, lik.pairs, lik.none, lik.total
     for other in range(lik.extent[0]):
         total[other] -= none[k, other]
@@ -143,7 +143,7 @@ def wipe(lik, k):
 
 
 @kernel
-def trim(lik):
+def shrink_extent(lik):
     """Lower the extent to the last slot in use."""
     extent = lik.extent
     while extent[0] > 0 and lik.size[extent[0] - 1] == 0:
@@ -152,29 +152,29 @@ def trim(lik):
 
 @kernel
 def shift(lik, k, sign):
-    """The vertex whose links are counted in `met` enters (1) or leaves (-1) slot k."""
-    links, pairs, size, met, unseen = lik.links, lik.pairs, lik.size, lik.met, lik.unseen
+    """Add (sign 1) to slot k or remove (sign -1) the vertex whose links are counted in `met`."""
+    links, pairs, size, met, unobserved = lik.links, lik.pairs, lik.size, lik.met, lik.unobserved
     size[k] += min(sign, 0)
     for r in range(len(met)):
         for other in range(lik.extent[0]):
             row, column = (k, other) if r == 0 else (other, k)
             links[row, column] += sign * met[r, other]
-            pairs[row, column] += sign * (size[other] - unseen[r, other])
+            pairs[row, column] += sign * (size[other] - unobserved[r, other])
     if len(met) == 1:
         for other in range(lik.extent[0]):
             links[other, k] = links[k, other]
             pairs[other, k] = pairs[k, other]
     size[k] += max(sign, 0)
     if size[k] == 0:
-        wipe(lik, k)
-        trim(lik)
+        clear_counts(lik, k)
+        shrink_extent(lik)
     else:
         refresh(lik, k)
 
 
 @kernel
-def transfer(lik, to, source):
-    """Let the counts of slot `source` belong to the empty slot `to`."""
+def move_counts(lik, to, source):
+    """Move the counts of slot `source` to the empty slot `to`."""
     links, pairs, none = lik.links, lik.pairs, lik.none
     for other in range(lik.extent[0]):
         if other != source:
@@ -190,15 +190,15 @@ def transfer(lik, to, source):
     none[to, to] = none[source, source]
     lik.total[to] = lik.total[source]
     lik.size[to] = lik.size[source]
-    wipe(lik, source)
-    trim(lik)
+    clear_counts(lik, source)
+    shrink_extent(lik)
 
 
 @kernel(inline=True)
-def linked(lik, k, other):
-    """log odds, against none, of the links between the vertex in `met` and another slot.
+def log_link_odds(lik, k, other):
+    """log odds, against no links, of the links between the vertex in `met` and another slot.
 
-    The vertex is not in that slot, nor in slot k, which it joins; all pairs are observed.
+    The vertex joins slot k. It is in neither slot now, and all pairs are observed.
     """
     table, links, pairs, size, met = lik.table, lik.links, lik.pairs, lik.size, lik.met
     if len(met) == 1:
@@ -211,71 +211,71 @@ def linked(lik, k, other):
 
 
 @kernel(inline=True)
-def joined(lik, k, other, own):
-    """log law of the links between the vertex in `met`, once it has joined slot k, and a slot.
+def log_link_probability(lik, k, other, own):
+    """log probability of the links between the vertex in `met` and another slot if it joins slot k.
 
-    Where the vertex is in slot `own` now, it is taken out of the counts.
+    If the vertex is in slot `own` now, it is first removed from the counts.
     """
-    links, pairs, size, met, unseen = lik.links, lik.pairs, lik.size, lik.met, lik.unseen
+    links, pairs, size, met, unobserved = lik.links, lik.pairs, lik.size, lik.met, lik.unobserved
     n_directions, n_others = len(met), size[other] - int(other == own)
     total = 0.0
     if k == other:
         e = s = 0
         for r in range(n_directions):
             e += met[r, k]
-            s += n_others - unseen[r, k]
+            s += n_others - unobserved[r, k]
         p, t = links[k, k], pairs[k, k]
         if k == own:
             p, t = p - e, t - s
         return log_factor(lik.table, p, t, e, s)
     for r in range(n_directions):
-        e, s = met[r, other], n_others - unseen[r, other]
+        e, s = met[r, other], n_others - unobserved[r, other]
         row, column = (k, other) if r == 0 else (other, k)
         p, t = links[row, column], pairs[row, column]
         if k == own:
             p, t = p - e, t - s
         elif other == own:
             back = n_directions - 1 - r
-            p, t = p - met[back, k], t - (size[k] - unseen[back, k])
+            p, t = p - met[back, k], t - (size[k] - unobserved[back, k])
         total += log_factor(lik.table, p, t, e, s)
     return total
 
 
 @kernel
 def predictive(lik, k, own):
-    """log law of all links of the vertex in `met`, once it has left `own` and joined slot k."""
+    """log probability of all links of the vertex in `met` if it leaves `own` and joins slot k."""
     total = 0.0
     for other in range(lik.extent[0]):
         if lik.size[other] > 0:
-            total += joined(lik, k, other, own)
+            total += log_link_probability(lik, k, other, own)
     return total
 
 
 @kernel
-def compare(lik, own, n_blocks, out):
-    """Write `predictive` of the slots 0 .. n_blocks-1 to out, but nothing of use for `own`.
+def predictive_all(lik, own, n_blocks, out):
+    """Write `predictive` of the slots 0 .. n_blocks-1 to out; the value for `own` is meaningless.
 
-    A vertex has no link with most slots; for those the sums `total` hold the law already.
+    A vertex has no links with most slots. For those the sums `total` have the log probability.
     """
-    met, unseen, none = lik.met, lik.unseen, lik.none
+    met, unobserved, none = lik.met, lik.unobserved, lik.none
     for k in range(n_blocks):
         out[k] = lik.total[k]
     for other in range(lik.extent[0]):
-        n_met = n_unseen = 0
+        n_met = n_unobserved = 0
         for r in range(len(met)):
             n_met += met[r, other]
-            n_unseen += unseen[r, other]
-        if other == own or n_unseen > 0:
+            n_unobserved += unobserved[r, other]
+        if other == own or n_unobserved > 0:
             for k in range(n_blocks):
                 if k != own:
-                    out[k] += joined(lik, k, other, own) - none[other, k]
+                    out[k] += log_link_probability(lik, k, other, own) - none[other, k]
         elif n_met > 0:
             for k in range(n_blocks):
-                out[k] += linked(lik, k, other)
+                out[k] += log_link_odds(lik, k, other)
 
 
 @kernel(inline=True)
-def between(lik, one, two):
+def marginal_between(lik, one, two):
     """log marginal of the links between two different slots."""
     value = log_beta(lik, lik.links[one, two], lik.pairs[one, two])
     if len(lik.met) == 2:
@@ -289,13 +289,13 @@ def marginal(lik, k):
     total = log_beta(lik, lik.links[k, k], lik.pairs[k, k])
     for other in range(lik.extent[0]):
         if other != k:
-            total += between(lik, k, other)
+            total += marginal_between(lik, k, other)
     return total
 
 
 @kernel
 def marginal_union(lik, one, two):
-    """log marginal of all links of two different slots if they were one."""
+    """log marginal of all links of two different slots after merging them."""
     links, pairs = lik.links, lik.pairs
     p, t = links[one, one] + links[two, two], pairs[one, one] + pairs[two, two]
     p, t = p + links[one, two], t + pairs[one, two]

@@ -1,7 +1,8 @@
 """Clusters of the vertices of a network: the likelihood of the infinite relational model.
 
-Every pair of blocks, a block with itself too, has one probability of a link. Blocks share these
-probabilities, so the likelihood does not factorise over blocks; `block_counts` has the counts.
+Every pair of blocks, including a block and itself, has one probability of a link. Blocks share
+these probabilities, so the likelihood does not factorise over blocks. `block_counts` has the
+counts.
 """
 
 from __future__ import annotations
@@ -34,43 +35,44 @@ from bnpcluster.likelihoods.base import Likelihood
 from bnpcluster.likelihoods.log_tables import Table
 from bnpcluster.likelihoods.network.adjacency import as_graph, neighbours
 from bnpcluster.likelihoods.network.block_counts import (
-    between,
-    compare,
+    beta_tables,
+    clear_counts,
+    count_links,
     log_beta,
     marginal,
+    marginal_between,
     marginal_union,
-    meet,
+    move_counts,
     predictive,
+    predictive_all,
     shift,
-    tables,
-    transfer,
-    trim,
-    wipe,
+    shrink_extent,
 )
 
-N_FEATURES = 10  # singular vectors that tell vertices apart, where chains start
+N_FEATURES = 10  # singular vectors as features of vertices, for k-means initialisation
 
 
 class Relational(Likelihood):
-    """Clusters of the vertices of a network, by whom they are linked with.
+    """Clusters of the vertices of a network with similar links.
 
-    Every pair of clusters, a cluster with itself too, has one probability of a link,
-    ``Beta(a, b)`` a priori and integrated out. This is the likelihood of
-    `bnpcluster.InfiniteRelationalModel`; mixtures, whose items are rows, do not take it.
+    Every pair of clusters, including a cluster and itself, has one probability of a link, with
+    prior ``Beta(a, b)``, integrated out. This is the likelihood of
+    `bnpcluster.InfiniteRelationalModel`. Mixtures do not accept it, because their items are rows.
 
     Parameters
     ----------
     beta : (float, float), default=(1.0, 1.0)
-        What the prior counts as links and as their absence, (a, b), for every pair of clusters.
+        Prior counts of links and of absent links, (a, b), for every pair of clusters.
     directed : bool, default=False
-        Whether a link from i to j differs from one from j to i. If so, every ordered pair of
-        clusters has its own probability.
+        Whether links have a direction. If so, every ordered pair of clusters has its own
+        probability.
 
     Notes
     -----
     The log likelihood is the sum over pairs of clusters of log B(a + p, b + t - p) - log B(a, b),
-    for p links among t observed pairs of vertices. A sweep costs time in proportion to the links
-    and to the clusters that a vertex has links with, times the number of clusters.
+    for p links among t observed pairs of vertices. The time of a sweep is proportional to the
+    number of links, and to the number of clusters that a vertex has links with times the number of
+    clusters.
 
     Examples
     --------
@@ -89,7 +91,7 @@ class Relational(Likelihood):
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
-        """Networks of six vertices: plain, directed, and both with unobserved pairs."""
+        """Networks of six vertices: undirected, directed, and both with unobserved pairs."""
         directed = (rng.random((6, 6)) < 0.4).astype(float)
         np.fill_diagonal(directed, 0.0)
         plain = np.triu(directed) + np.triu(directed).T
@@ -104,7 +106,7 @@ class Relational(Likelihood):
         ]
 
     def validate(self) -> tuple[float, float]:
-        """The pair (a, b), or one sentence about a parameter that makes no sense."""
+        """The pair (a, b); raise an error if a parameter is invalid."""
         if not isinstance(self.directed, (bool, np.bool_)):
             raise TypeError(f"directed must be True or False, got {self.directed!r}.")
         if not isinstance(self.beta, (tuple, list)) or len(self.beta) != 2:
@@ -117,18 +119,18 @@ class Relational(Likelihood):
         return float(self.beta[0]), float(self.beta[1])
 
     def bind(self, X: Any, capacity: int = 16) -> Any:
-        """Ready the adjacency matrix `X`, dense or sparse, for the kernels."""
+        """Prepare the adjacency matrix `X`, dense or sparse, for the kernels."""
         a, b = self.validate()
         graph, n = as_graph(X, self.directed), X.shape[0]
         start, ends = neighbours(graph.links, n, self.directed)
-        gap_start, gap_ends = neighbours(graph.gaps, n, self.directed)
-        table, log_beta_0 = tables(a, b, graph.n_pairs)
+        unobserved_start, unobserved_ends = neighbours(graph.unobserved, n, self.directed)
+        table, log_beta_0 = beta_tables(a, b, graph.n_pairs)
         n_directions, width = 1 + bool(self.directed), padded(capacity)
         return RelationalSlots(
             start,
             ends,
-            gap_start,
-            gap_ends,
+            unobserved_start,
+            unobserved_ends,
             table,
             log_beta_0,
             slot_of=np.full(n, -1, np.intp),
@@ -139,16 +141,16 @@ class Relational(Likelihood):
             none=np.zeros((width, width)),
             total=np.zeros(width),
             met=np.zeros((n_directions, width), np.intp),
-            unseen=np.zeros((n_directions, width), np.intp),
+            unobserved=np.zeros((n_directions, width), np.intp),
         )
 
     def features(self, X: Any) -> np.ndarray:
-        """Singular vectors of the adjacency matrix, in which vertices with like links are near."""
+        """Singular vectors of the adjacency matrix: vertices with similar links are close."""
         rows, columns, values = as_graph(X, self.directed).entries()
         graph = csr_array((np.nan_to_num(values), (rows, columns)), shape=X.shape)
         if not graph.sum():
             return np.zeros((graph.shape[0], 1))
-        # Without the scaling the vertices with the most links are all that one sees.
+        # Without the scaling, the vertices with the most links would dominate.
         degree = 1.0 + np.asarray(graph.sum(axis=0) + graph.sum(axis=1)).ravel()
         scale = 1.0 / np.sqrt(degree + degree.mean())
         scaled = graph.multiply(scale[:, None]).multiply(scale[None, :]).tocsr()
@@ -164,19 +166,19 @@ class RelationalSlots(NamedTuple):
 
     start: np.ndarray
     ends: np.ndarray  # of links, see `neighbours`
-    gap_start: np.ndarray
-    gap_ends: np.ndarray  # of unobserved pairs
+    unobserved_start: np.ndarray
+    unobserved_ends: np.ndarray  # of unobserved pairs
     table: Table
     log_beta_0: float
     slot_of: np.ndarray  # by vertex; -1: in no slot
-    extent: np.ndarray  # shape (1,): one more than the last slot in use
+    extent: np.ndarray  # shape (1,): the last slot in use plus one
     size: np.ndarray
     links: np.ndarray  # by two slots
     pairs: np.ndarray  # observed pairs, by two slots
     none: np.ndarray  # none[l, k]: log probability that a vertex joining k has no link with l
     total: np.ndarray  # the sum over l of none[l, k]
-    met: np.ndarray  # links of the vertex at hand, by direction and slot
-    unseen: np.ndarray  # its unobserved pairs
+    met: np.ndarray  # links of the current vertex, by direction and slot
+    unobserved: np.ndarray  # unobserved pairs of the current vertex, likewise
 
     @property
     def slot_axis(self) -> dict[str, Any]:
@@ -185,7 +187,7 @@ class RelationalSlots(NamedTuple):
             **dict.fromkeys(("slot_of", "extent"), ()),
             **dict.fromkeys(("size", "total"), 0),
             **dict.fromkeys(("links", "pairs", "none"), (0, 1)),
-            **dict.fromkeys(("met", "unseen"), 1),
+            **dict.fromkeys(("met", "unobserved"), 1),
         }
 
     @property
@@ -200,14 +202,14 @@ def _clear(lik, k):
         for i in range(len(lik.slot_of)):
             if lik.slot_of[i] == k:
                 lik.slot_of[i] = -1
-        wipe(lik, k)
-        trim(lik)
+        clear_counts(lik, k)
+        shrink_extent(lik)
 
 
 @add.register(RelationalSlots)
 def _add(lik, k, i):
     lik.extent[0] = max(lik.extent[0], k + 1)
-    meet(lik, i)
+    count_links(lik, i)
     shift(lik, k, 1)
     lik.slot_of[i] = k
 
@@ -215,7 +217,7 @@ def _add(lik, k, i):
 @remove.register(RelationalSlots)
 def _remove(lik, k, i):
     lik.slot_of[i] = -1
-    meet(lik, i)
+    count_links(lik, i)
     shift(lik, k, -1)
 
 
@@ -227,7 +229,7 @@ restore.register(RelationalSlots)(_add)
 def _rename(lik, to, source):
     if lik.size[source] > 0:
         lik.extent[0] = max(lik.extent[0], to + 1)
-        transfer(lik, to, source)
+        move_counts(lik, to, source)
         for i in range(len(lik.slot_of)):
             if lik.slot_of[i] == source:
                 lik.slot_of[i] = to
@@ -235,7 +237,7 @@ def _rename(lik, to, source):
 
 @log_predictive.register(RelationalSlots)
 def _log_predictive(lik, k, i):
-    meet(lik, i)
+    count_links(lik, i)
     return predictive(lik, k, lik.slot_of[i])
 
 
@@ -244,7 +246,7 @@ log_predictive_without.register(RelationalSlots)(_log_predictive)
 
 @log_predictive_all.register(RelationalSlots)
 def _log_predictive_all(lik, i, start, stop, out):
-    meet(lik, i)
+    count_links(lik, i)
     for k in range(start, stop):
         out[k] = predictive(lik, k, lik.slot_of[i])
 
@@ -252,8 +254,8 @@ def _log_predictive_all(lik, i, start, stop, out):
 @log_weights.register(RelationalSlots)
 def _log_weights(lik, i, own, beta, slack, partition):
     empty = partition.n_blocks[0]
-    meet(lik, i)
-    compare(lik, own, empty, partition.scores)
+    count_links(lik, i)
+    predictive_all(lik, own, empty, partition.scores)
     partition.scores[empty] = predictive(lik, empty, own)
     return listed_within(lik, i, own, beta, slack, empty + 1, partition)
 
@@ -265,7 +267,7 @@ def _log_marginal(lik, k):
 
 @log_marginal_pair.register(RelationalSlots)
 def _log_marginal_pair(lik, one, two):
-    return marginal(lik, one) + marginal(lik, two) - between(lik, one, two)
+    return marginal(lik, one) + marginal(lik, two) - marginal_between(lik, one, two)
 
 
 @log_marginal_union.register(RelationalSlots)
@@ -279,5 +281,5 @@ def _log_likelihood(lik, n_blocks):
     for k in range(n_blocks):
         total += log_beta(lik, lik.links[k, k], lik.pairs[k, k])
         for other in range(k):
-            total += between(lik, k, other)
+            total += marginal_between(lik, k, other)
     return total

@@ -1,1 +1,1 @@
-"""Clusters of mutations, by the reads that show them."""
+"""Clusters of mutations, from read counts."""

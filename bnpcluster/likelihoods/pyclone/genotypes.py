@@ -1,9 +1,10 @@
-"""What read counts say of the prevalence of a mutation, given copy numbers: PyClone's law.
+"""PyClone's model of read counts, given the prevalence of a mutation and the copy numbers.
 
-A sample mixes normal cells (a share 1 - t), tumour cells without the mutation and tumour cells with
-it, a share phi of the tumour cells: the prevalence. The genotypes of the three kinds are not known,
-and a prior on them follows from the copy numbers. A genotype of c copies, n of them mutated, shows
-the variant in a share n / c of its reads, but e if n = 0 and 1 - e if n = c: errors of sequencing.
+A sample is a mixture of normal cells (a share 1 - t), tumour cells without the mutation and tumour
+cells with it. The prevalence phi is the share of the tumour cells that have the mutation. The
+genotypes of the three kinds of cells are unknown, with a prior that depends on the copy numbers. A
+genotype of c copies, n of them mutated, shows the variant in a share n / c of its reads. Because of
+sequencing errors, this share is e if n = 0 and 1 - e if n = c.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ import numpy as np
 from scipy.special import betaln, gammaln, logsumexp, xlog1py, xlogy
 
 COLUMNS = ("ref_counts", "alt_counts", "normal_cn", "major_cn", "minor_cn", "tumour_content")
-"""What is known of a mutation in a sample, in the order of the columns of rows."""
+"""The data of a mutation in a sample, in the order of the columns of rows."""
 
-CHUNK = 4096  # rows whose terms are computed at a time
+CHUNK = 4096  # rows whose terms are computed together
 
-# A pair of genotypes, of tumour cells without and with the mutation: copies of the first, none of
-# them mutated, then copies of the second and how many of them are mutated.
+# Two genotypes, of tumour cells without and with the mutation: the copies of the first, none of
+# them mutated, then the copies of the second and the number of mutated ones.
 State = tuple[int, int, int]
 
 
 def _with_late_mutation(states: list[State], normal: int, total: int) -> list[State]:
-    """The same states, and that the mutation came after the copy numbers had changed."""
+    """Add the state in which the mutation came after the change of the copy number."""
     return states if total == normal else [*states, (total, total, 1)]
 
 
@@ -55,28 +56,28 @@ GENOTYPES: dict[str, Callable[[int, int, int], list[State]]] = {
     "AB": lambda normal, major, minor: [(2, 2, 1)],
     "BB": lambda normal, major, minor: [(2, 2, 2)],
 }
-"""The states that are equally probable a priori, given the copy numbers."""
+"""The states, which are equally probable a priori, given the copy numbers."""
 
-DIPLOID = ("AB", "BB")  # whatever the copy numbers are said to be
+DIPLOID = ("AB", "BB")  # whatever the given copy numbers are
 
 
 class ReadModel(NamedTuple):
-    """How reads come about: the settings of the likelihood."""
+    """The distribution of reads, by the settings of the likelihood."""
 
     n_grid: int
     genotypes: str
     error_rate: float
-    precision: float | None  # of the beta-binomial law; None for the binomial one
+    precision: float | None  # of the beta-binomial distribution; None for the binomial
 
     @property
     def grid(self) -> np.ndarray:
-        """The prevalences that are considered."""
+        """The grid of prevalences."""
         return np.linspace(0.0, 1.0, self.n_grid)
 
     def chances(self, reads: np.ndarray, phi: np.ndarray) -> np.ndarray:
-        """Chance that a read shows the variant, in an array (row, phi, state).
+        """Probability that a read shows the variant, as an array (row, phi, state).
 
-        All rows have the same copy numbers, those of the first.
+        All rows have the copy numbers of the first row.
         """
         normal, major, minor = reads[0, 2:5].astype(int)
         states = np.array(GENOTYPES[self.genotypes](normal, major, minor), float)
@@ -90,14 +91,14 @@ class ReadModel(NamedTuple):
         return (n * e + r * e + v * variant) / (n + r + v)
 
     def log_terms(self, reads: np.ndarray) -> np.ndarray:
-        """Log probability of the variant reads, given the depth: rows by points of the grid."""
+        """Log probability of the variant reads given the depth, as an array (row, point)."""
         out = np.empty((len(reads), self.n_grid))
         for some in _groups_of_equal_copies(reads):
             out[some] = self._log_terms(reads[some])
         return out
 
     def _log_terms(self, reads: np.ndarray) -> np.ndarray:
-        """The same for rows of equal copy numbers."""
+        """`log_terms` for rows of equal copy numbers."""
         chance = self.chances(reads, self.grid)
         depth = reads[:, 0] + reads[:, 1]
         b, rest = reads[:, 1, None, None], reads[:, 0, None, None]
@@ -111,7 +112,7 @@ class ReadModel(NamedTuple):
 
 
 def _groups_of_equal_copies(reads: np.ndarray) -> Iterator[np.ndarray]:
-    """Numbers of rows with equal copy numbers, a moderate number at a time."""
+    """Yield the numbers of rows with equal copy numbers, at most CHUNK at a time."""
     _, group = np.unique(reads[:, 2:5], axis=0, return_inverse=True)
     order = np.argsort(group, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):

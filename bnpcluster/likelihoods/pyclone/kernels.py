@@ -5,12 +5,12 @@ the items of a block, and its prevalence uniform on the grid, per sample
 
     log m(block) = log sum_j exp S[j] - log M,    log f(i | block) = log sum_j p[j] exp l_i[j],
 
-where p is the posterior exp S / sum exp S. Posteriors and terms are stored as numbers, too, so that
-a predictive is a dot product over the few points where the posterior is not negligible. Only where
-the two hardly overlap is the sum taken in logarithms. A sample that lacks the item says nothing.
+where p is the posterior exp S / sum exp S. Posteriors and terms are also stored without logarithms,
+so that a predictive is a dot product over the few points where the posterior is not negligible. If
+the two hardly overlap, the sum uses logarithms. Samples without data for an item are skipped.
 
-Rows are padded to a multiple of eight points, at which every posterior is zero, and spans of points
-begin and end at such multiples: eight sums at a time are what the compiler vectorises.
+Rows are padded to a multiple of eight points, with posterior zero, and spans of points begin and
+end at multiples of eight, so that the compiler vectorises eight sums at a time.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from bnpcluster._core.operations import (
 )
 
 LOG_LEAST = -230.0  # posteriors below this are set to zero
-LOG_SMALL = -180.0  # dot products above this have lost nothing that a double could tell
+LOG_SMALL = -180.0  # dot products above this have full double precision
 SMALL = math.exp(LOG_SMALL)
 LOWEST = -450.0  # terms below this are zero; the product with a posterior is a normal number
 PADDING = -1e300  # sums where rows are padded: no probability, and 0 times it is 0
 
 
 class Reads(NamedTuple):
-    """Items: which terms each of them has in each sample."""
+    """Items, with the terms of each item in each sample."""
 
-    distinct: np.ndarray  # what was observed, one row per kind of observation
-    kind: np.ndarray  # by item and sample; -1: the sample lacks the item
+    distinct: np.ndarray  # the distinct observations, as rows
+    kind: np.ndarray  # by item and sample: its row of `distinct`; -1: missing
     log_terms: np.ndarray  # by kind and point of the grid
     terms: np.ndarray  # exp(log_terms - top)
     top: np.ndarray  # by kind
@@ -86,7 +86,7 @@ class GridSlots(NamedTuple):
 
 
 def reads_of(distinct, kind, log_terms):
-    """Items as the kernels want them."""
+    """Items in the form that the kernels use."""
     top = log_terms.max(axis=1)
     relative = log_terms - top[:, None]
     terms = np.where(relative > LOWEST, np.exp(np.maximum(relative, LOWEST)), 0.0)
@@ -241,7 +241,7 @@ def _pool(lik, to, one, two, labels):
 def log_predictive_above(lik, k, i, least):
     """log f(item i | slot k) if it is greater than `least`, else -inf.
 
-    Each sample's share is at most its `top`, so most slots are ruled out after few samples.
+    The term of each sample is at most its `top`, so most slots are ruled out after few samples.
     """
     if lik.size[k] == 0:
         return lik.log_alone[i] if lik.log_alone[i] > least else -math.inf

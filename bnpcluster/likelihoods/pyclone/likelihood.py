@@ -12,42 +12,45 @@ from bnpcluster.likelihoods.pyclone.kernels import Reads, bind_reads, reads_of
 from bnpcluster.likelihoods.pyclone.tables import as_reads, is_tidy, warn_of_purity, wide
 
 DENSITIES = ("binomial", "beta_binomial")
-LOWEST_RATE = 1e-9  # of errors; 1 - e soon loses its digits below it
+LOWEST_RATE = 1e-9  # of errors e; below this, 1 - e loses its digits
 
 
 class PyClone(Likelihood):
-    """Clusters of mutations that are in the same share of the tumour cells, sample by sample.
+    """Clusters of mutations with the same prevalence among the tumour cells, in every sample.
 
-    Per cluster and sample the prevalence is uniform on a grid from 0 to 1, integrated out. Given
-    the prevalence, reads that show the variant are binomial or beta-binomial; the genotypes of
-    cells, which nobody knows, are averaged over a prior that follows from the copy numbers.
+    Per cluster and sample, the prevalence is uniform on a grid from 0 to 1, integrated out. Given
+    the prevalence, the number of variant reads is binomial or beta-binomial. The unknown genotypes
+    of the cells are averaged over a prior that depends on the copy numbers.
 
     Parameters
     ----------
     n_grid : int, default=101
-        Points of the grid of prevalences.
+        Number of points of the grid of prevalences.
     density : {"binomial", "beta_binomial"}, default="binomial"
-        Law of the variant reads given the depth. Real reads scatter more than binomial ones do.
+        Distribution of the variant reads given the depth. Real reads are often overdispersed, which
+        suits "beta_binomial".
     genotypes : str, default="major_copy_number"
-        Which genotypes are (equally) probable. ``"major_copy_number"``: 1 to `major_cn` copies of
-        the mutation, or it came after the copy number changed, and there is one.
-        ``"parental_copy_number"``: `major_cn`, `minor_cn` or 1 copies, or it came after.
-        ``"total_copy_number"``: any number of copies, before or after. ``"no_zygosity"``: one
-        copy. ``"AB"``, ``"BB"``: two copies of the locus, one or both of them mutated.
+        The possible genotypes, which are equally probable. ``"major_copy_number"``: 1 to `major_cn`
+        copies of the mutation, or one copy if it came after the change of the copy number.
+        ``"parental_copy_number"``: `major_cn`, `minor_cn` or 1 copies, or one copy after the
+        change. ``"total_copy_number"``: any number of copies, before or after the change.
+        ``"no_zygosity"``: one copy. ``"AB"``, ``"BB"``: two copies of the locus, one or both of
+        them mutated.
     error_rate : float, default=1e-3
-        Chance that a read shows the wrong allele, from 1e-9 to 0.5.
+        Probability that a read shows the wrong allele, from 1e-9 to 0.5.
     precision : float, default=200.0
-        Sum of the two parameters of the beta-binomial law: the smaller, the more scatter.
+        Sum of the two parameters of the beta-binomial distribution. Smaller values give more
+        overdispersion.
 
     Notes
     -----
-    Mixtures with this likelihood take a tidy data frame with a row per mutation and sample and the
-    columns ``mutation_id, sample_id, ref_counts, alt_counts, normal_cn, major_cn, minor_cn,
-    tumour_content`` (1 if there is no such column), as PyClone-VI does. An item is a mutation, in
-    the order of first appearance. A sample that lacks a mutation says nothing of it. Arrays have a
-    row per mutation and the last six of these columns for each sample, all NaN where one lacks it.
+    Mixtures with this likelihood accept a tidy data frame with a row per mutation and sample, as
+    PyClone-VI does. Its columns are ``mutation_id, sample_id, ref_counts, alt_counts, normal_cn,
+    major_cn, minor_cn, tumour_content`` (1 if there is no such column). An item is a mutation, in
+    the order of first appearance. Missing samples of a mutation are ignored. Arrays have a row per
+    mutation and the last six of these columns for each sample, all NaN if the sample is missing.
 
-    New rows by `sample` have the depth and copy numbers of a random mutation of the data.
+    New rows from `sample` have the depth and copy numbers of a random mutation of the data.
 
     References
     ----------
@@ -83,7 +86,7 @@ class PyClone(Likelihood):
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
-        """One sample at the defaults, and three samples that lack some of the mutations."""
+        """One sample with the defaults, and three samples with missing mutations."""
         one = _some_reads(6, 1, rng)
         three = _some_reads(6, 3, rng)
         three[1, :6] = three[3, 6:] = np.nan
@@ -91,7 +94,7 @@ class PyClone(Likelihood):
         return [(cls(), one), (given, three)]
 
     def _read_model(self) -> ReadModel:
-        """The settings, if they make sense."""
+        """The distribution of reads; raise an error if a parameter is invalid."""
         if isinstance(self.n_grid, bool) or not isinstance(self.n_grid, (int, np.integer)):
             raise TypeError(f"n_grid must be an integer, got {self.n_grid!r}.")
         if self.n_grid < 2:
@@ -111,7 +114,7 @@ class PyClone(Likelihood):
         return ReadModel(int(self.n_grid), self.genotypes, error_rate, spread)
 
     def table(self, X: Any, known: Any = None) -> Any:
-        """One row per mutation, if `X` is a tidy table with one per mutation and sample."""
+        """Convert a tidy table, with one row per mutation and sample, to one row per mutation."""
         if not is_tidy(X):
             return X
         rows = wide(X, self.error_rate, known)
@@ -120,18 +123,18 @@ class PyClone(Likelihood):
         return rows
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """Ready the mutations `X` for the kernels."""
+        """Prepare the mutations `X` for the kernels."""
         return bind_reads(self._reads(X), int(self.n_grid), capacity)
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
-        """What `bind` returns: missing samples are always allowed."""
+        """The same as `bind`, which always allows missing samples."""
         return self.bind(X, capacity)
 
     def means(self, bound: Any, n_slots: int) -> np.ndarray:
-        """Refuses: the reads of a sample that was not taken have no meaning without its depth."""
+        """Raise an error: without a depth, the reads of a missing sample are undefined."""
         raise TypeError(
-            "The reads of missing samples cannot be imputed; bnpcluster.pyclone.prevalences says "
-            "what is known of mutations there."
+            "The reads of missing samples cannot be imputed: use bnpcluster.pyclone.prevalences "
+            "for the prevalence of mutations there."
         )
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
@@ -147,7 +150,7 @@ class PyClone(Likelihood):
         return reads_of(distinct, kind, model.log_terms(distinct))
 
     def features(self, X: np.ndarray) -> np.ndarray:
-        """Expected prevalence by each sample's own reads; the mean of the others if it has none."""
+        """Expected prevalences given the reads; missing samples have the mean of the sample."""
         bound = self._reads(X)
         weights = bound.terms[:, : self.n_grid] / bound.terms.sum(axis=1, keepdims=True)
         seen = bound.kind >= 0

@@ -1,4 +1,4 @@
-"""Tidy tables of read counts, one row per mutation and sample, and rows of one mutation each."""
+"""Conversion of tidy tables of read counts to one row per mutation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PURITY = "tumour_content"
 
 
 class RowIndex(NamedTuple):
-    """Where the rows of a tidy table stand in an array of mutations by samples."""
+    """The position of each row of a tidy table in an array of mutations by samples."""
 
     mutations: np.ndarray  # their names, in the order of first appearance
     samples: np.ndarray  # their names, sorted
@@ -25,7 +25,7 @@ class RowIndex(NamedTuple):
 
 
 def is_tidy(X: Any) -> bool:
-    """Whether `X` is a data frame that means to have one row per mutation and sample."""
+    """Whether `X` looks like a data frame with one row per mutation and sample."""
     return any(name in getattr(X, "columns", ()) for name in (*KEYS, *COLUMNS))
 
 
@@ -34,7 +34,7 @@ def index_rows(table: Any) -> RowIndex:
     missing = [name for name in KEYS if name not in table.columns]
     if missing:
         raise ValueError(
-            f"The table lacks the column {missing[0]!r}.{_spelling_hint(missing[0], table)}"
+            f"The table has no column {missing[0]!r}.{_spelling_hint(missing[0], table)}"
         )
     for name in KEYS:
         empty = [i for i, key in enumerate(table[name]) if key is None or key != key or key == ""]
@@ -51,7 +51,7 @@ def index_rows(table: Any) -> RowIndex:
         m, s = divmod(int(pairs[np.argmax(count > 1)]), len(samples))
         raise ValueError(
             f"The table has several rows for mutation {str(mutations[order[m]])!r} in sample "
-            f"{str(samples[s])!r}: each mutation needs an identifier of its own."
+            f"{str(samples[s])!r}: give each mutation its own identifier."
         )
     return RowIndex(mutations[order], samples, mutation, sample)
 
@@ -59,13 +59,13 @@ def index_rows(table: Any) -> RowIndex:
 def wide(table: Any, error_rate: float, known: Sequence[str] | None = None) -> Any:
     """One row per mutation and six columns per sample, in a data frame of the same kind.
 
-    NaN stands for a sample that lacks the mutation, or knows nothing of its reads. Columns are
-    those of the samples of the table, or of the `known` samples of a fit.
+    NaN marks samples without the mutation, or without its reads. The columns are those of the
+    samples of the table, or the `known` columns of a fit.
     """
     at = index_rows(table)
     if "error_rate" in table.columns and (np.asarray(table["error_rate"]) != error_rate).any():
         raise ValueError(
-            "The table has a column error_rate, but PyClone takes one rate for all reads: drop the "
+            "The table has a column error_rate, but PyClone uses one rate for all reads: drop the "
             f"column and give PyClone(error_rate=...), which is {error_rate!r} now."
         )
     out = np.full((len(at.samples), len(COLUMNS), len(at.mutations)), np.nan)
@@ -88,35 +88,35 @@ def _column(table: Any, name: str) -> np.ndarray:
     if name in table.columns:
         values = np.asarray(table[name], float)
         if np.isnan(values).all():
-            raise ValueError(f"The column {name!r} of the table holds no number.")
+            raise ValueError(f"The column {name!r} of the table contains no numbers.")
         return values
     if name == PURITY:
         return np.ones(len(table))  # as PyClone-VI has it; see `warn_of_purity`
-    raise ValueError(f"The table lacks the column {name!r}.{_spelling_hint(name, table)}")
+    raise ValueError(f"The table has no column {name!r}.{_spelling_hint(name, table)}")
 
 
 def warn_of_purity(table: Any) -> None:
-    """Say so if a tidy table does not tell how much of each sample is tumour."""
+    """Warn if a tidy table has no column for the tumour content of samples."""
     if PURITY not in table.columns:
         warnings.warn(
-            f"The table has no column {PURITY!r}: all samples are taken to be pure tumour, 1.0."
+            f"The table has no column {PURITY!r}: all samples are assumed to be pure tumour (1.0)."
             f"{_spelling_hint(PURITY, table)}",
             stacklevel=5,
         )
 
 
 def _spelling_hint(name: str, table: Any) -> str:
-    """A hint at a column that may be the one."""
+    """A suggestion of a column with a similar name."""
     found = difflib.get_close_matches(name, [str(other) for other in table.columns], n=1)
-    return f" Is it {found[0]!r}?" if found else ""
+    return f" Did you mean {found[0]!r}?" if found else ""
 
 
 def as_reads(X: np.ndarray) -> np.ndarray:
-    """Rows as an array (mutation, sample, column), all NaN where a sample lacks the mutation."""
+    """Rows as an array (mutation, sample, column), all NaN for missing samples."""
     if X.shape[1] % len(COLUMNS):
         raise ValueError(
             f"PyClone needs a table with the columns {', '.join((*KEYS, *COLUMNS))}, or the last "
-            f"six of these for each sample side by side; got {X.shape[1]} columns."
+            f"six of these for each sample, side by side; got {X.shape[1]} columns."
         )
     reads = X.reshape(len(X), -1, len(COLUMNS))
     check_reads(reads, range(len(X)), range(reads.shape[1]))
@@ -124,7 +124,7 @@ def as_reads(X: np.ndarray) -> np.ndarray:
 
 
 def check_reads(reads: np.ndarray, mutations: Sequence, samples: Sequence) -> None:
-    """Raise one sentence, with the names of mutation and sample, if there are no such reads."""
+    """Raise an error that names the first mutation and sample with impossible values, if any."""
     normal, major, minor, content = np.moveaxis(reads[..., 2:], 2, 0)
     missing = np.isnan(reads)
     whole = (reads[..., :5] >= 0) & (reads[..., :5] == np.floor(reads[..., :5]))
@@ -132,7 +132,7 @@ def check_reads(reads: np.ndarray, mutations: Sequence, samples: Sequence) -> No
         ("either all six values of a sample or none", missing.all(axis=2) | ~missing.any(axis=2)),
         ("counts and copy numbers 0, 1, 2, ...", whole.all(axis=2)),
         ("normal_cn of at least 1", normal >= 1),
-        ("major_cn of at least 1 (leave out what was deleted)", major >= 1),
+        ("major_cn of at least 1 (drop deleted loci)", major >= 1),
         ("minor_cn of at most major_cn", minor <= major),
         ("tumour_content above 0 and at most 1", (content > 0) & (content <= 1)),
     ):

@@ -1,1 +1,1 @@
-"""Moves that take clusters apart where chains disagree."""
+"""Moves that rebuild clusters on which the chains disagree."""

@@ -1,4 +1,4 @@
-"""Adaptive reconfiguration moves: chains learn from one another what may belong together."""
+"""Adaptive reconfiguration moves: chains learn from one another which rows belong together."""
 
 from __future__ import annotations
 
@@ -6,44 +6,45 @@ import numpy as np
 
 from bnpcluster._core.arguments import code, whole
 from bnpcluster._core.state import State, Stopped
-from bnpcluster.samplers.archive import lesson
+from bnpcluster.samplers.archive import draw_disagreement
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.gibbs import Gibbs, sweep
-from bnpcluster.samplers.reconfiguration.kernel import Plan, new_work, reconfigure
+from bnpcluster.samplers.reconfiguration.kernel import MovePlan, new_scratch, reconfigure
 
 VARIANTS = ("full", "singletons", "simple")
 ARCHIVES = ("frozen", "adaptive", "ensemble")
 
 
 class ARM(Sampler):
-    """Adaptive reconfiguration moves: blocks that chains disagree on are taken apart and rebuilt.
+    """Adaptive reconfiguration moves: rebuild the clusters on which the chains disagree.
 
-    The chains of a fit keep an archive of their earlier states. A move takes two of those, and two
-    rows that are together in one and apart in the other. It takes the clusters of both rows apart
-    into the parts that both earlier states agree on, places these parts whole, and then row by row
-    lets all others join or leave. It is accepted with the exact Metropolis-Hastings ratio, after a
-    second pass that goes the same way back.
+    The chains of a fit keep an archive of their earlier states. A move draws two of them, and two
+    rows that are together in one and apart in the other. It divides the clusters of both rows into
+    the parts on which both earlier states agree. It places each part as a whole. Then other rows
+    join or leave, one at a time. A second pass retraces the way back, and the move is accepted with
+    the exact Metropolis-Hastings ratio.
 
     Parameters
     ----------
     n_moves : int, default=1
         Moves per iteration. One costs several Gibbs sweeps.
     n_gibbs : int, default=1
-        Gibbs sweeps per iteration. With 0 not every partition can be reached from every other.
+        Gibbs sweeps per iteration. With 0, some partitions cannot be reached from others.
     variant : {"full", "singletons", "simple"}, default="full"
         ``"full"`` moves parts, then rows (ARM); ``"singletons"`` moves rows only (sARM);
         ``"simple"`` draws the two rows at random and needs no archive (sRM).
     archive : {"frozen", "adaptive", "ensemble"}, default="frozen"
-        ``"frozen"``: states of the second half of warm-up, fixed from its end on; the draws are
-        those of an exact sampler. ``"adaptive"``: states of the second half of all iterations so
-        far, as in the paper; exact only in the limit. ``"ensemble"``: the current states of the
-        other chains, with the chains moving one at a time; exact, with three chains or more.
+        ``"frozen"``: the states of the second half of warm-up. They are fixed when warm-up ends, so
+        the sampler is exact. ``"adaptive"``: the states of the second half of all iterations so
+        far, as in the paper. This is exact only in the limit. ``"ensemble"``: the current states of
+        the other chains. The chains move one at a time, and this is exact. It needs at least three
+        chains.
 
     Notes
     -----
-    Serves every prior, also with a bounded number of clusters, and every likelihood, also one that
-    does not factorise over clusters. Chains meet every 10 iterations to share what they have seen;
-    in between they run in parallel, except under ``"ensemble"``.
+    Works with every prior, even with a bounded number of clusters, and every likelihood, even one
+    that does not factorise over clusters. Chains share their states every 10 iterations. In between
+    they run in parallel, except with ``"ensemble"``.
 
     References
     ----------
@@ -81,47 +82,47 @@ class ARM(Sampler):
 
     @classmethod
     def examples(cls) -> list[ARM]:
-        """Moves alone, in all variants."""
+        """Moves without sweeps, in all variants."""
         return [cls(variant=variant, n_gibbs=0) for variant in VARIANTS]
 
     @property
     def learns_from(self) -> str | None:
-        """Which states chains share; None if none."""
+        """Which states the chains share; None if they share none."""
         code("archive", self.archive, dict.fromkeys(ARCHIVES))
         return None if self.variant == "simple" else self.archive
 
     def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
-        """One iteration."""
+        """Make one iteration."""
         code("variant", self.variant, dict.fromkeys(VARIANTS))
         n_gibbs = whole("n_gibbs", self.n_gibbs, 0)
         tried = accepted = 0
         for _ in range(whole("n_moves", self.n_moves, 0)):
-            plan = self._plan(state, rng)
+            plan = self._draw_plan(state, rng)
             if plan is not None:
                 tried += 1
-                accepted += self._move(state, plan, rng)
+                accepted += self._try_move(state, plan, rng)
         for _ in range(n_gibbs):
             state.visit(sweep, rng)
         return {"moves": tried, "moves_accepted": accepted, "sweeps": n_gibbs}
 
-    def _plan(self, state: State, rng: np.random.Generator) -> Plan | None:
-        """Two items and a refinement, drawn without a look at the state."""
+    def _draw_plan(self, state: State, rng: np.random.Generator) -> MovePlan | None:
+        """Two items and a refinement that do not depend on the state; None for no move."""
         order, n = rng.permutation(state.problem.items), len(state.labels)
         if len(order) < 2:
             return None
         if self.variant == "simple":
-            return Plan(order[:2].copy(), np.arange(n), rng.permutation(order), False)
-        told = lesson(state, rng)
+            return MovePlan(order[:2].copy(), np.arange(n), rng.permutation(order), False)
+        told = draw_disagreement(state, rng)
         if told is None:
             return None
-        return Plan(np.array([told.i, told.j]), told.refinement, order, self.variant == "full")
+        return MovePlan(np.array([told.i, told.j]), told.refinement, order, self.variant == "full")
 
-    def _move(self, state: State, plan: Plan, rng: np.random.Generator) -> bool:
-        """One move; whether it was accepted."""
+    def _try_move(self, state: State, plan: MovePlan, rng: np.random.Generator) -> bool:
+        """Make one move; return whether it was accepted."""
         if state.should_stop():
             raise Stopped
         n = len(state.labels)
         if "work" not in state.scratch:
-            state.scratch["work"] = new_work(n)
+            state.scratch["work"] = new_scratch(n)
         uniforms, log_u = rng.random(2 * n), -rng.standard_exponential()
         return reconfigure(state, plan, state.scratch["work"], uniforms, log_u)

@@ -1,23 +1,23 @@
-"""Adaptive reconfiguration: one move takes the blocks of two items apart and builds them anew.
+"""Adaptive reconfiguration: a move takes the blocks of two items apart and rebuilds them.
 
-A move is told two items i and j, a partition r, and an order of the items, none of which depends on
-the state. With B_i and B_j the blocks of i and j in the state, U their union, c_i and c_j those
-members of B_i and B_j that r puts with i and j:
+The input of a move is a plan: two items i and j, a partition r, and an order of the items. None of
+them depends on the state. Let B_i and B_j be the blocks of i and j in the state, and U their union.
+Let c_i and c_j be the members of B_i and B_j that are in one block of r with i and with j.
 
-1. c_i and c_j become two blocks if B_i = B_j, one if not; the other members of U are taken out.
-2. The parts into which r divides what was taken out are placed whole, the largest first, each in a
-   block or in a new one.
-3. Every other item is placed once more by itself, but for i, j and the first item of each part: one
-   of U anywhere, any other where i or j are or where it is, unless it is the last of its block
-   there and others have come (then it stays).
+1. If B_i = B_j, c_i and c_j become two blocks, else one. The other members of U are taken out.
+2. r divides what was taken out into parts. Each part is placed as a whole, in a block or in a new
+   one. The largest part comes first.
+3. Every item except i, j and the first item of each part is placed once more, on its own. An item
+   of U may go anywhere. Any other item may join i or j or stay. It has to stay if it is the last
+   item of its block that never left it and other items have joined.
 
-Every choice has probability proportional to the target of what is placed so far. No partition is
-reached in two ways, so the probability T(z*|z) of the way that was taken is that of the outcome,
-and the move is accepted with probability min(1, q(z*) T(z|z*) / (q(z) T(z*|z))). T(z|z*) comes from
-a second pass, from z*, that is forced to end at z.
+Every choice has probability proportional to the target of what is placed so far. There is only one
+way to each partition. So the probability T(z*|z) of the choices is that of the outcome, and the
+move is accepted with probability min(1, q(z*) T(z|z*) / (q(z) T(z*|z))). T(z|z*) comes from a
+second pass, from z*, that is forced to end at z.
 
-The passes may use any weights as long as both use the same: `passing` is the problem with a prior
-that allows any number of blocks, where the target's own may not.
+The passes may use any weights as long as both use the same. `passing` is the problem with a prior
+that allows any number of blocks, even if the prior of the target does not.
 """
 
 from __future__ import annotations
@@ -43,66 +43,68 @@ from bnpcluster._core.operations import (
 from bnpcluster._core.partition import displace, move, resize
 from bnpcluster._core.sorting import heap_sort
 from bnpcluster._core.state import State
-from bnpcluster.samplers.gibbs import seen_by
+from bnpcluster.samplers.gibbs import leave_out
 
-ROOM = 4  # slots: one more block, the empty one after it, a part that is being placed, its union
-FULL = 1.0  # in place of a log probability: there was no room
+ROOM = 4  # slots: a new block, the empty one after it, a part that is being placed, its union
+FULL = 1.0  # instead of a log probability: there was no room
 
 
-class Plan(NamedTuple):
-    """What a move is told; it must not depend on the state."""
+class MovePlan(NamedTuple):
+    """The input of a move, which must not depend on the state."""
 
     anchors: np.ndarray  # i and j
     refinement: np.ndarray  # r, with blocks numbered from 0
     order: np.ndarray  # the items that are present
-    whole_parts: bool  # whether there is a second step
+    whole_parts: bool  # whether to make step 2
 
 
-class Work(NamedTuple):
+class Scratch(NamedTuple):
     """Scratch space with room for all items."""
 
     goal: np.ndarray  # labels that a forced pass retraces
     origin: np.ndarray  # slot of each item at the start of a pass
-    at_home: np.ndarray  # how many items of a slot have not left it
+    at_home: np.ndarray  # number of items that never left their slot, by slot
     kin: np.ndarray  # the next item of the same part, or -1
     heads: np.ndarray  # first item of each part
-    lengths: np.ndarray  # items of each part, by its first item; 0 for other items
+    lengths: np.ndarray  # number of items of each part, by its first item; 0 for other items
     first: np.ndarray  # by key of a part: its first item, or -1
-    last: np.ndarray  # and its last item so far
-    keys: np.ndarray  # what parts are sorted by
-    settled: np.ndarray  # by block of the goal: an item that is placed for good, or -1
+    last: np.ndarray  # by key of a part: its last item so far
+    keys: np.ndarray  # sort keys of the parts
+    settled: np.ndarray  # by block of the goal: an item with its final slot, or -1
     outsider: np.ndarray  # by block of the goal: an item that is not of U, or -1
     log_t: np.ndarray  # log probability of the choices so far
 
 
-def new_work(n_items: int) -> Work:
-    """Scratch space for moves of `n_items` items."""
+def new_scratch(n_items: int) -> Scratch:
+    """Allocate scratch space for moves of `n_items` items."""
     by_key = {name: np.zeros(2 * n_items, np.intp) for name in ("first", "last")}
     by_slot = {name: np.zeros(n_items + 2, np.intp) for name in ("at_home", "settled", "outsider")}
     by_item = {
         name: np.zeros(n_items, np.intp) for name in ("goal", "origin", "kin", "heads", "lengths")
     }
-    return Work(**by_key, **by_slot, **by_item, keys=np.zeros(n_items), log_t=np.zeros(1))
+    return Scratch(**by_key, **by_slot, **by_item, keys=np.zeros(n_items), log_t=np.zeros(1))
 
 
-def reconfigure(state: State, plan: Plan, work: Work, uniforms: np.ndarray, log_u: float) -> bool:
-    """Make one move; whether it was accepted.
+def reconfigure(
+    state: State, plan: MovePlan, work: Scratch, uniforms: np.ndarray, log_u: float
+) -> bool:
+    """Make one move; return whether it was accepted.
 
-    The uniforms are two for each item: for the parts, and for the items. Not a kernel: two calls
-    cost less than it takes to compile all that is below once more.
+    There are two uniforms for each item: for the parts, and for the items. This is not a kernel:
+    two calls of one cost less than another compilation of all the code below.
     """
     while True:
-        state.rebuild()  # numbers the slots afresh, so that a second attempt is the first again
+        state.rebuild()  # renumbers the slots, so that a second attempt repeats the first
         start, before = state.labels.copy(), state.log_joint()
         passing = state.problem._replace(log_v=unbounded(state.problem.log_v))
         told = (passing, state.partition, plan, work, uniforms)
         work.goal[:] = start
-        log_t = travel(*told, False, -math.inf)
+        log_t = make_pass(*told, False, -math.inf)
         if log_t != FULL:
             end = state.labels.copy()
-            # The way back has a probability of at most one: it must exceed exp(floor).
+            # The move is accepted if the probability of the way back exceeds exp(floor).
             floor = log_u - state.log_joint() + before + log_t
-            back = travel(*told, True, floor) if floor < 0.0 else -math.inf
+            back = make_pass(*told, True, floor) if floor < 0.0 else -math.inf
             if back != FULL:
                 accepted = bool(back > floor)
                 state.labels[:] = end if accepted else start
@@ -113,9 +115,9 @@ def reconfigure(state: State, plan: Plan, work: Work, uniforms: np.ndarray, log_
 
 
 def unbounded(log_v: np.ndarray) -> np.ndarray:
-    """The table of a prior, continued by factors of 1/10 where it allows no more blocks.
+    """Continue the table of a prior by factors of 1/10 beyond its largest number of blocks.
 
-    On its way a move may need more blocks than the prior allows.
+    A move may need more blocks in between than the prior allows.
     """
     if np.isfinite(log_v[-1]):
         return log_v
@@ -125,11 +127,11 @@ def unbounded(log_v: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def travel(problem, partition, plan, work, uniforms, forced, floor):
-    """Go through the steps of a move; return the log probability of the choices made.
+def make_pass(problem, partition, plan, work, uniforms, forced, floor):
+    """Make all steps of a move; return the log probability of the choices.
 
-    FULL: there was no room, and the state is nowhere. A forced pass retraces work.goal; it
-    returns -inf if it cannot, or once it knows that the value is not above `floor`.
+    It returns FULL if there was no room, which leaves the state incomplete. A forced pass retraces
+    work.goal. It returns -inf if it cannot, or as soon as the value is not above `floor`.
     """
     labels, order, goal, log_t = partition.labels, plan.order, work.goal, work.log_t
     i, j = plan.anchors[0], plan.anchors[1]
@@ -142,7 +144,7 @@ def travel(problem, partition, plan, work, uniforms, forced, floor):
         set_goal(labels, order, work, b_i, b_j)
         work.settled[goal[i]] = i
         work.settled[goal[j]] = j
-    if not depart(problem, partition, plan, work):
+    if not take_apart(problem, partition, plan, work):
         return FULL
     n_parts = list_parts(partition, plan, work, b_j) if plan.whole_parts else 0
     for t in range(n_parts):
@@ -164,14 +166,14 @@ def travel(problem, partition, plan, work, uniforms, forced, floor):
             place_other(problem, partition, work, h, i, j, forced, u)
         if log_t[0] <= floor:
             return -math.inf
-    if forced and not arrived(partition, order, work):
+    if forced and not reached_goal(partition, order, work):
         return -math.inf
     return log_t[0]
 
 
 @kernel
 def set_goal(labels, order, work, b_i, b_j):
-    """For each block of the goal, note an item that is not of U."""
+    """Find an item that is not in U for each block of the goal."""
     goal = work.goal
     for t in range(len(order)):
         work.settled[goal[order[t]]] = -1
@@ -183,7 +185,7 @@ def set_goal(labels, order, work, b_i, b_j):
 
 
 @kernel
-def arrived(partition, order, work):
+def reached_goal(partition, order, work):
     """Whether the partition is the goal."""
     labels, goal, n_blocks = partition.labels, work.goal, 0
     for t in range(len(order)):
@@ -195,8 +197,8 @@ def arrived(partition, order, work):
 
 
 @kernel
-def depart(problem, partition, plan, work):
-    """Step 1; False if there is no room to open a block."""
+def take_apart(problem, partition, plan, work):
+    """Make step 1; return False if there is no room to open a block."""
     labels, sizes, r = partition.labels, partition.sizes, plan.refinement
     i, j = plan.anchors[0], plan.anchors[1]
     b_i, b_j = labels[i], labels[j]
@@ -225,7 +227,7 @@ def depart(problem, partition, plan, work):
 
 @kernel
 def list_parts(partition, plan, work, b_j):
-    """List the parts of what was taken out, the largest first; return how many there are."""
+    """List the parts of what was taken out, the largest first; return their number."""
     labels, order, r = partition.labels, plan.order, plan.refinement
     for t in range(len(order)):
         h = order[t]
@@ -255,7 +257,7 @@ def list_parts(partition, plan, work, b_j):
 
 @kernel
 def place_part(problem, partition, work, head, forced, u):
-    """Step 2 for the part that begins with item `head`."""
+    """Make step 2 for the part that begins with item `head`."""
     lik, labels, sizes, log_w = problem.likelihood, partition.labels, partition.sizes, problem.log_w
     slots, weights, kin, m = partition.slots, partition.weights, work.kin, work.lengths[head]
     n_blocks = partition.n_blocks[0]
@@ -272,7 +274,7 @@ def place_part(problem, partition, work, head, forced, u):
         weights[k] = log_w[sizes[k] + m] - log_w[sizes[k]] + problem.beta * gain
     slots[n_blocks] = n_blocks
     weights[n_blocks] = log_w[m] + problem.log_v[n_blocks + 1] - problem.log_v[n_blocks]
-    to = taken(partition, work, n_blocks + 1, destination(partition, work, head, forced), u)
+    to = choose_slot(partition, work, n_blocks + 1, destination(partition, work, head, forced), u)
     if to < 0:
         return
     if to == n_blocks:
@@ -286,29 +288,29 @@ def place_part(problem, partition, work, head, forced, u):
         labels[h] = to
         h = kin[h]
     resize(partition, log_w, to, m)
-    settle(work, head, forced)
+    mark_placed(work, head, forced)
 
 
 @kernel
 def place_member(problem, partition, work, h, forced, u):
-    """Step 3 for an item of U."""
+    """Make step 3 for an item of U."""
     own, n_blocks = partition.labels[h], partition.n_blocks[0]
     alone = own >= 0 and partition.sizes[own] == 1
-    kept = seen_by(problem, partition, own)
+    kept = leave_out(problem, partition, own)
     count = log_weights(problem.likelihood, h, own, problem.beta, NEGLIGIBLE, partition)
     if own >= 0:
         partition.log_prior[own] = kept
-    to = taken(partition, work, count, destination(partition, work, h, forced), u)
+    to = choose_slot(partition, work, count, destination(partition, work, h, forced), u)
     if to >= 0:
         to = own if alone and to == n_blocks else to
         if to != own:
             move(problem, partition, h, to)
-        settle(work, h, forced)
+        mark_placed(work, h, forced)
 
 
 @kernel
 def place_other(problem, partition, work, h, i, j, forced, u):
-    """Step 3 for an item that is not of U."""
+    """Make step 3 for an item that is not in U."""
     lik, labels, sizes, log_w = problem.likelihood, partition.labels, partition.sizes, problem.log_w
     slots, weights, goal, own = partition.slots, partition.weights, work.goal, labels[h]
     m, home, n_blocks = sizes[own], work.origin[h], partition.n_blocks[0]
@@ -333,19 +335,19 @@ def place_other(problem, partition, work, h, i, j, forced, u):
                 wanted = labels[i]
             elif goal[h] == goal[j]:
                 wanted = labels[j]
-        to = taken(partition, work, count, wanted, u)
+        to = choose_slot(partition, work, count, wanted, u)
     elif forced and (goal[h] == goal[i] or goal[h] == goal[j]):
         work.log_t[0] = -math.inf
     if to >= 0:
         if to != own:
             work.at_home[home] -= 1
             move(problem, partition, h, to)
-        settle(work, h, forced)
+        mark_placed(work, h, forced)
 
 
 @kernel
 def destination(partition, work, h, forced):
-    """The slot that a forced pass wants for an item of U or the part it begins; -1: any."""
+    """Slot where a forced pass puts an item of U, or the part it begins; -1 if not forced."""
     if not forced:
         return -1
     block = work.goal[h]
@@ -354,17 +356,18 @@ def destination(partition, work, h, forced):
 
 
 @kernel(inline=True)
-def settle(work, h, forced):
-    """In a forced pass, item h has come to the place where its block of the goal arises."""
+def mark_placed(work, h, forced):
+    """In a forced pass, note that item h is in the final slot of its block of the goal."""
     if forced:
         work.settled[work.goal[h]] = h
 
 
 @kernel
-def taken(partition, work, count, wanted, u):
-    """The slot taken among the first `count` listed: the wanted one, or if -1 one drawn by u.
+def choose_slot(partition, work, count, wanted, u):
+    """Choose among the first `count` listed slots: the wanted one, or if -1 one drawn by u.
 
-    Its log probability is added to work.log_t: -inf, and -1 is returned, if it is not listed.
+    Adds the log probability of the choice to work.log_t. If the wanted slot is not listed, this is
+    -inf and the result is -1.
     """
     slots, weights = partition.slots, partition.weights
     top, total = -math.inf, 0.0

@@ -1,4 +1,4 @@
-"""Annealed sequential Monte Carlo: particles that move while rows come or the data gain power."""
+"""Annealed sequential Monte Carlo: particles move while rows or powers of the likelihood come."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from bnpcluster.samplers.smc.base import (
     number_of,
 )
 from bnpcluster.samplers.smc.population import scarce
-from bnpcluster.samplers.smc.population_gibbs import change_prior, redraw_all, replace
+from bnpcluster.samplers.smc.population_gibbs import gibbs_updates, log_prior_ratios, set_particle
 from bnpcluster.samplers.smc.resampling import scheme_of, threshold_of
-from bnpcluster.samplers.smc.tempering import Tempered, assign
-from bnpcluster.samplers.smc.urn import Urn, urn
+from bnpcluster.samplers.smc.tempering import Tempered, set_state
+from bnpcluster.samplers.smc.urn import Urn, urn_weights
 
 PATHS = ("items", "temperature")
 
@@ -28,8 +28,8 @@ PATHS = ("items", "temperature")
 class AnnealedFilter(Filter):
     """Particles that follow the urn scheme at an annealed concentration and redraw some items.
 
-    The concentration starts at `start` and goes to the prior's own value, by the share `rate` of
-    what is left, from item to item.
+    The concentration starts at `start`. After each item it moves to the prior's own value by the
+    share `rate` of the remaining difference.
     """
 
     chunk = 1
@@ -37,8 +37,8 @@ class AnnealedFilter(Filter):
     move: Sampler | None = None
     pointer = 0
 
-    def begin(self) -> None:
-        """Fix the target of the annealing, before the first item."""
+    def start_annealing(self) -> None:
+        """Set the start and the target of the annealing, before the first item."""
         self.target = self.prior
         self.name = next(iter(self.prior.hyper))
         self.value = self.target.values[self.name]
@@ -46,25 +46,25 @@ class AnnealedFilter(Filter):
             self.value = self.start
             self.prior = self.target.at(**{self.name: self.value})
 
-    def law(self, start: int, stop: int) -> Urn:
-        """The urn weights at the present concentration."""
-        return urn(self.prior, start, stop, self.room)
+    def prior_weights(self, start: int, stop: int) -> Urn:
+        """Urn weights at the present concentration."""
+        return urn_weights(self.prior, start, stop, self.block_room)
 
-    def place(self, n_items: int, should_stop: Callable[[], bool]) -> None:
-        """Place all items up to `n_items`, moving the particles after each of them."""
+    def place_up_to(self, n_items: int, should_stop: Callable[[], bool]) -> None:
+        """Place all items up to `n_items`, and move the particles after each of them."""
         while self.n_placed < n_items:
             if should_stop():
                 raise Stopped
             if self.n_placed > 0 and self.rate > 0.0:
                 self._anneal()
-            super().place(self.n_placed + 1, should_stop)
+            super().place_up_to(self.n_placed + 1, should_stop)
             if self.move is None:
                 self._redraw()
             else:
-                self._step(self.move)
+                self._move_particles(self.move)
 
     def _anneal(self) -> None:
-        """Change the concentration; the particles' weights change with the prior."""
+        """Change the concentration, and with it the weights of the particles."""
         value = self.value + self.rate * (self.target.values[self.name] - self.value)
         if value == self.value:
             return
@@ -73,19 +73,19 @@ class AnnealedFilter(Filter):
         self.prior, self.value = then, value
 
     def log_ratio(self, then: Any) -> np.ndarray:
-        """By particle, log p(partition) under another prior less that under the present one."""
-        n, most = self.n_placed, self.room
+        """log p(partition) under the prior `then` minus that under the present one, by particle."""
+        n, most = self.n_placed, self.block_room
         log_v, log_w = self.prior.tables(n, most)
         to_v, to_w = then.tables(n, most)
-        # -inf stands in both at once: annealing changes no bound of the number of blocks.
+        # Both have the same entries -inf: annealing keeps the bound on the number of blocks.
         with np.errstate(invalid="ignore"):
             ratio_v = np.where(np.isfinite(to_v), to_v - log_v, -np.inf)
         ratio = np.zeros(len(self.population.n_blocks))
-        change_prior(self.population, ratio_v, to_w - log_w, ratio)
+        log_prior_ratios(self.population, ratio_v, to_w - log_w, ratio)
         return ratio
 
     def _redraw(self) -> None:
-        """Gibbs updates of the active block, which goes round the items, and of the last item."""
+        """Redraw the active block of items, which cycles through them, and the last item."""
         n = self.n_placed
         size = min(self.block_size, n - 1)
         active = (self.pointer + np.arange(size)) % max(n - 1, 1)
@@ -94,30 +94,30 @@ class AnnealedFilter(Filter):
         uniforms = self.rng.random(len(self.population.n_blocks) * len(items))
         reached, sigma = 0, float(self.prior.sigma_now)
         while reached < len(uniforms):
-            log_v = self.prior.tables(n, self.room + 1).log_v
-            reached = redraw_all(
+            log_v = self.prior.tables(n, self.block_room + 1).log_v
+            reached = gibbs_updates(
                 self.lik, self.population, log_v, sigma, items, uniforms, reached, len(uniforms)
             )
             if reached < len(uniforms):
-                self.enlarge(further=2)
+                self.make_room(further=2)
 
-    def _step(self, move: Sampler) -> None:
-        """One iteration of another sampler for every particle."""
+    def _move_particles(self, move: Sampler) -> None:
+        """Make one iteration of another sampler for every particle."""
         n, present = self.n_placed, self.population.labels
         labels = np.full(present.shape[1], -1)
         labels[:n] = present[0, :n]
         state = State(self.lik, self.prior, labels)
         for p in range(len(present)):
             labels[:n] = present[p, :n]
-            assign(state, labels, self.prior)
+            set_state(state, labels, self.prior)
             move.step(state, self.rng)
             state.rebuild()
-            while scarce(self.population, state.n_blocks) or state.n_blocks > self.room:
-                self.enlarge(further=state.n_blocks)
-            replace(self.lik, self.population, p, state.labels, state.n_blocks, n)
+            while scarce(self.population, state.n_blocks) or state.n_blocks > self.block_room:
+                self.make_room(further=state.n_blocks)
+            set_particle(self.lik, self.population, p, state.labels, state.n_blocks, n)
 
     def outcome(self, log_correction: Any = 0.0) -> Run:
-        """The particles, weighted for the target itself; the run goes on from its own weights."""
+        """The particles with weights for the target; the run continues with its own weights."""
         annealed, correction = self.prior, self.log_ratio(self.target)
         self.prior = self.target
         run = super().outcome(correction)
@@ -126,48 +126,51 @@ class AnnealedFilter(Filter):
 
 
 class AnnealedSMC(ParticleSampler):
-    """Sequential Monte Carlo whose particles go on moving, with an annealed target.
+    """Sequential Monte Carlo with moves of the particles and an annealed target.
 
-    On the path of the *items* the rows come in their order, as for `UrnSMC`, and after each of them
-    every particle redraws the clusters of a block of earlier rows by Gibbs updates. With `anneal`
-    the prior's concentration starts high and sinks to its value, so that clusters have a chance
-    to open that a small concentration would not give them; the weights are corrected at the end.
-    On the path of the *temperature* all rows are there from the beginning, and the power of the
-    likelihood grows from 0 to 1.
+    On the path of the *items* the rows come in their order, as for `UrnSMC`. After each row, every
+    particle redraws the clusters of a block of earlier rows by Gibbs updates. With `anneal` the
+    prior's concentration starts high and decreases to its value. This lets clusters open that a
+    small concentration would suppress. The weights are corrected at the end. On the path of the
+    *temperature* all rows are present from the beginning, and the power of the likelihood grows
+    from 0 to 1.
 
     Parameters
     ----------
     n_particles : int, default=100
     block_size : int, default=9
-        Rows that are redrawn after each new one, in turns; the new one is redrawn, too.
+        Number of earlier rows to redraw after each new row, in turn. The new row is redrawn too.
     anneal : bool, default=True
-        False keeps the concentration at its value (the reference's SMC-G).
+        If False, the concentration keeps its value (SMC-G of the reference).
     rate : float, default=0.01
-        The share of what is left of the way that the concentration goes per row.
+        The share of the remaining difference by which the concentration changes per row.
     start : float, default=1.0
-        Where it begins. It is the first parameter of the prior: alpha, tau, gamma, concentration.
+        Initial concentration. The concentration is the first parameter of the prior: alpha, tau,
+        gamma or concentration.
     path : {"items", "temperature"}, default="items"
     move : Sampler or None, default=None
-        What moves the particles instead: on the path of the items one iteration per row, on that of
-        the temperature `n_moves` iterations per temperature (None: a Gibbs sweep).
+        Sampler that moves the particles instead. On the path of the items it makes one iteration
+        per row, on that of the temperature `n_moves` iterations per temperature (None: a Gibbs
+        sweep).
     temperatures : "adaptive" or array, default="adaptive"
-        Increasing powers of the likelihood that end with 1. "adaptive": each as high as leaves the
-        particles the effective sample size `resample_threshold`.
+        Increasing powers of the likelihood that end with 1. "adaptive": each is the highest power
+        at which the particles keep the relative effective sample size `resample_threshold`.
     n_moves : int, default=1
         Iterations of `move` per temperature.
     waste_free : int or None, default=None
-        If given, only one in so many particles is drawn anew at each temperature, and all states
-        on its way through so many of them, `n_moves` iterations apart, are particles.
+        If given, only n_particles / waste_free particles are resampled at each temperature. Each
+        starts a chain of `waste_free` states, `n_moves` iterations apart. All these states are
+        particles.
     resample_threshold : float, default=0.8
         As for `UrnSMC`.
     resampling : {"systematic", "stratified", "multinomial"}, default="systematic"
 
     Notes
     -----
-    The evidence is estimated without bias, except with adaptive temperatures, where the estimate is
-    consistent. Hyper-priors are sampled on the path of the temperature: every particle has values
-    of its own. On the path of the items parameters must be fixed, and ``"auto"`` stands for 1.0.
-    `continue_fit` does not apply; `partial_fit` does on the path of the items.
+    The estimate of the evidence is unbiased, except with adaptive temperatures, where it is
+    consistent. On the path of the temperature hyper-priors are sampled: every particle has its own
+    values. On the path of the items parameters must be fixed, and ``"auto"`` means 1.0.
+    `continue_fit` is not available. `partial_fit` is, on the path of the items.
 
     References
     ----------
@@ -219,7 +222,7 @@ class AnnealedSMC(ParticleSampler):
 
     @classmethod
     def examples(cls) -> list[AnnealedSMC]:
-        """Both paths, with and without annealing, small blocks, other moves, wasting nothing."""
+        """Both paths, with and without annealing, small blocks, other moves, waste-free."""
         powers: Any = {"path": "temperature", "temperatures": [0.1, 0.3, 0.6, 1.0]}
         return [
             cls(n_particles=8, rate=0.3),
@@ -232,7 +235,7 @@ class AnnealedSMC(ParticleSampler):
 
     @property
     def remedy(self) -> str:
-        """What to do about runs that disagree."""
+        """What to do if runs disagree."""
         return f"raise n_particles or {'n_moves' if self.path == 'temperature' else 'block_size'}"
 
     @property
@@ -245,7 +248,7 @@ class AnnealedSMC(ParticleSampler):
         return (*needed.split(), "log_predictive_all", "log_marginal", *further)
 
     def checked(self, prior: Any) -> Any:
-        """The prior this sampler will use; hyper-priors are sampled on one of the paths."""
+        """The prior that this sampler will use; only one path samples hyper-priors."""
         return prior if self.path == "temperature" else super().checked(prior)
 
     def run(
@@ -256,7 +259,7 @@ class AnnealedSMC(ParticleSampler):
         rng: np.random.Generator,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Run:
-        """One run over all items, or through all temperatures."""
+        """Make one run over all items, or through all temperatures."""
         self._validate()
         scheme, share = scheme_of(self.resampling), threshold_of(self.resample_threshold)
         if self.path == "temperature":
@@ -264,9 +267,9 @@ class AnnealedSMC(ParticleSampler):
             tempered = Tempered(bound, prior, n_items, rng, self.n_particles, move)
             powers = None if isinstance(self.temperatures, str) else list(self.temperatures)
             settings = powers, share, scheme, self.n_moves, self.waste_free
-            return tempered.run(*settings, should_stop)
+            return tempered.run_temperatures(*settings, should_stop)
         particles = self.filter(bound, prior, n_items, rng)
-        particles.place(n_items, should_stop)
+        particles.place_up_to(n_items, should_stop)
         return particles.outcome()
 
     def filter(
@@ -278,21 +281,21 @@ class AnnealedSMC(ParticleSampler):
         particles.rate = self.rate if self.anneal else 0.0
         particles.start, particles.block_size = self.start, self.block_size
         particles.move = self.move
-        particles.begin()
+        particles.start_annealing()
         return particles
 
     def resume(
         self, run: Run, bound: Any, n_items: int, should_stop: Callable[[], bool] = lambda: False
     ) -> Run:
-        """Go on with the items that were added."""
+        """Continue with the items that were added."""
         if run.state is None:
             return super().resume(run, bound, n_items, should_stop)
         run.state.rebind(bound, n_items)
-        run.state.place(n_items, should_stop)
+        run.state.place_up_to(n_items, should_stop)
         return run.state.outcome()
 
     def _validate(self) -> None:
-        """Raise one sentence about the first setting that makes no sense."""
+        """Raise an error for the first invalid setting."""
         number_of("n_particles", self.n_particles, 1)
         number_of("block_size", self.block_size, 0)
         number_of("n_moves", self.n_moves, 1)
@@ -303,15 +306,17 @@ class AnnealedSMC(ParticleSampler):
         if self.path not in PATHS:
             raise ValueError(f"path must be one of {', '.join(PATHS)}; got {self.path!r}.")
         if self.move is not None and (not isinstance(self.move, Sampler) or self.move.weighted):
-            raise TypeError(f"move must be None or an object such as Gibbs(), got {self.move!r}.")
+            raise TypeError(f"move must be None or a sampler such as Gibbs(), got {self.move!r}.")
         if self.waste_free is not None:
             length = number_of("waste_free", self.waste_free, 2)
             if self.n_particles % length:
-                raise ValueError(f"waste_free={length} must divide n_particles={self.n_particles}.")
+                raise ValueError(
+                    f"n_particles={self.n_particles} must be a multiple of waste_free={length}."
+                )
         if not _adaptive(self.temperatures) and not _rises_to_one(self.temperatures):
             raise ValueError(
-                "temperatures must be 'adaptive' or increase from above 0 to 1, "
-                f"got {self.temperatures!r}."
+                "temperatures must be 'adaptive' or an increasing list of powers above 0 that ends "
+                f"with 1, got {self.temperatures!r}."
             )
 
 

@@ -1,4 +1,4 @@
-"""Particle filters that carry the weights of their clusters instead of integrating them out."""
+"""Particle filters that sample the weights of their clusters instead of integrating them out."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bnpcluster.samplers.smc.population import inherit, joining, opened, opening
 
 
 class Jumps(NamedTuple):
-    """Clusters in size-biased order whose weights are jumps of a stable subordinator over its sum.
+    """Clusters in size-biased order, with the normalised jumps of a stable subordinator as weights.
 
-    The random measure has the total mass T; `share` are the jumps of a particle's blocks, and
-    `left` what remains of T, over T, and `log_mass` is the log of what remains itself.
+    The random measure has the total mass T. `share` is the jump of a block over T, `left` is the
+    remaining mass over T, and `log_mass` is the log of the remaining mass.
     """
 
     sigma: float
@@ -26,10 +26,10 @@ class Jumps(NamedTuple):
 
 
 class Sticks(NamedTuple):
-    """Clusters in size-biased order of a mixture whose number of components is random.
+    """Clusters in size-biased order of a mixture with a random number of components.
 
     Given M components with Dirichlet(g, ..., g) weights, the l-th cluster takes a share
-    Beta(1 + g, (M - l) g) of what the earlier ones left, and the M-th all of it.
+    Beta(1 + g, (M - l) g) of the remaining stick, and the M-th takes all of it.
     """
 
     gamma: float
@@ -40,70 +40,70 @@ class Sticks(NamedTuple):
 
 @opening.register(Jumps)
 @opening.register(Sticks)
-def _opening(law, step, p, n_blocks):
-    return law.left[p]
+def _opening_left(prior_weights, step, p, n_blocks):
+    return prior_weights.left[p]
 
 
 @joining.register(Jumps)
 @joining.register(Sticks)
-def _joining(law, step, p, n_blocks, block, size):
-    return law.share[p, block]
+def _joining_share(prior_weights, step, p, n_blocks, block, size):
+    return prior_weights.share[p, block]
 
 
 @opened.register(Jumps)
-def _opened_jump(law, p, n_blocks, rng):
-    log_left = log_share_left(law.log_mass[p], law.sigma, rng)
-    law.share[p, n_blocks] = -law.left[p] * math.expm1(log_left)
-    law.left[p] *= math.exp(log_left)
-    law.log_mass[p] += log_left
+def _opened_jump(prior_weights, p, n_blocks, rng):
+    log_left = log_share_left(prior_weights.log_mass[p], prior_weights.sigma, rng)
+    prior_weights.share[p, n_blocks] = -prior_weights.left[p] * math.expm1(log_left)
+    prior_weights.left[p] *= math.exp(log_left)
+    prior_weights.log_mass[p] += log_left
 
 
 @opened.register(Sticks)
-def _opened_stick(law, p, n_blocks, rng):
-    rest = law.components[p] - n_blocks - 1.0
-    taken = 1.0
+def _opened_stick(prior_weights, p, n_blocks, rng):
+    rest = prior_weights.components[p] - n_blocks - 1.0
+    stick = 1.0
     if rest > 0.0:
-        one = rng.standard_gamma(1.0 + law.gamma)
-        taken = one / (one + rng.standard_gamma(rest * law.gamma))
-    law.share[p, n_blocks] = law.left[p] * taken
-    law.left[p] = law.left[p] * (1.0 - taken) if rest > 0.0 else 0.0
+        one = rng.standard_gamma(1.0 + prior_weights.gamma)
+        stick = one / (one + rng.standard_gamma(rest * prior_weights.gamma))
+    prior_weights.share[p, n_blocks] = prior_weights.left[p] * stick
+    prior_weights.left[p] = prior_weights.left[p] * (1.0 - stick) if rest > 0.0 else 0.0
 
 
 @inherit.register(Jumps)
-def _inherit_jumps(law, p, parent, n_blocks):
-    law.log_mass[p] = law.log_mass[parent]
-    law.left[p] = law.left[parent]
+def _inherit_jumps(prior_weights, p, parent, n_blocks):
+    prior_weights.log_mass[p] = prior_weights.log_mass[parent]
+    prior_weights.left[p] = prior_weights.left[parent]
     for j in range(n_blocks):
-        law.share[p, j] = law.share[parent, j]
+        prior_weights.share[p, j] = prior_weights.share[parent, j]
 
 
 @inherit.register(Sticks)
-def _inherit_sticks(law, p, parent, n_blocks):
-    law.components[p] = law.components[parent]
-    law.left[p] = law.left[parent]
+def _inherit_sticks(prior_weights, p, parent, n_blocks):
+    prior_weights.components[p] = prior_weights.components[parent]
+    prior_weights.left[p] = prior_weights.left[parent]
     for j in range(n_blocks):
-        law.share[p, j] = law.share[parent, j]
+        prior_weights.share[p, j] = prior_weights.share[parent, j]
 
 
 class WeightedFilter(Filter):
-    """Particles with the weights of their clusters."""
+    """Particles with weights of their clusters."""
 
     weights: Any = None
 
-    def law(self, start: int, stop: int) -> Any:
-        """The weights of all particles; they are drawn before the first item."""
+    def prior_weights(self, start: int, stop: int) -> Any:
+        """Weights of the clusters of all particles, first drawn before the first item."""
         if self.weights is None:
-            self.weights = _begin(self.prior, len(self.population.n_blocks), self.rng)
+            self.weights = _initial_weights(self.prior, len(self.population.n_blocks), self.rng)
         share = self.weights.share
-        missing = self.room - share.shape[1]
+        missing = self.block_room - share.shape[1]
         if missing > 0:
             wider = np.hstack([share, np.zeros((len(share), missing))])
             self.weights = self.weights._replace(share=wider)
         return self.weights
 
 
-def _begin(prior: Any, n: int, rng: np.random.Generator) -> Jumps | Sticks:
-    """Particles without clusters: their total masses, or their numbers of components."""
+def _initial_weights(prior: Any, n: int, rng: np.random.Generator) -> Jumps | Sticks:
+    """Draw the total masses, or the numbers of components, of particles without clusters."""
     left, share = np.ones(n), np.zeros((n, 0))
     if hasattr(prior, "log_total_mass"):
         return Jumps(float(prior.sigma_now), prior.log_total_mass(n, rng), left, share)
@@ -111,28 +111,29 @@ def _begin(prior: Any, n: int, rng: np.random.Generator) -> Jumps | Sticks:
 
 
 class AuxiliarySMC(FilterSampler):
-    """Particle filter whose particles carry the weights of their clusters.
+    """Particle filter whose particles sample the weights of their clusters.
 
-    Each particle draws the total mass of the random measure at the start, and the weight of a
-    cluster (a size-biased jump of a stable subordinator) when the cluster opens; a row joins a
-    cluster in proportion to its weight times what it predicts. For a mixture of finite mixtures it
-    is the number of components and the sticks. Priors that have no tractable urn could be served
-    this way; on those here it estimates the same evidence as `UrnSMC`, with more noise.
+    Each particle draws the total mass of the random measure at the start. When a cluster opens, it
+    draws its weight (a size-biased jump of a stable subordinator). A row joins a cluster with
+    probability proportional to its weight times the predictive density. For a mixture of finite
+    mixtures, particles draw the number of components and the sticks instead. The method would also
+    work for priors without a tractable urn. For the priors of this package it estimates the same
+    evidence as `UrnSMC`, with more noise.
 
     Parameters
     ----------
     n_particles : int, default=1000
     resample_threshold : float, default=0.8
-        Particles are drawn anew by weight when their relative effective sample size falls below it.
-        0: never ("vanilla" in the reference); 1: whenever weights differ.
+        Particles are resampled when their relative effective sample size falls below it. 0: never
+        ("vanilla" in the reference); 1: whenever weights differ.
     resampling : {"systematic", "stratified", "multinomial"}, default="systematic"
 
     Notes
     -----
-    Serves Pitman-Yor processes of positive discount and NGG (the reference's "SMC I"), and MFM
-    and finite Dirichlet mixtures ("SMC III"). Jumps are drawn exactly for every sigma between 0 and
-    1, by rejection, at sigma = 1/2 in closed form. The reference's approximate variants are left
-    out. The Dirichlet process has no stable form. Hyper-parameters as for `UrnSMC`.
+    Works with Pitman-Yor processes of positive discount and NGG ("SMC I" of the reference), and
+    with MFM and finite Dirichlet mixtures ("SMC III"). Jumps are exact for every sigma between 0
+    and 1: by rejection, or in closed form at sigma = 1/2. The approximate variants of the reference
+    are not included. The Dirichlet process has no stable form. See `UrnSMC` for hyper-parameters.
 
     References
     ----------
@@ -153,13 +154,12 @@ class AuxiliarySMC(FilterSampler):
     particles = WeightedFilter
 
     def checked(self, prior: Any) -> Any:
-        """The prior with fixed values; one sentence if its clusters have no such weights."""
+        """The prior with fixed values; raises an error if its clusters have no such weights."""
         prior = super().checked(prior)
         stable = hasattr(prior, "log_total_mass") and prior.sigma_now > 0.0
         if not stable and not hasattr(prior, "draw_components"):
             raise ValueError(
-                f"AuxiliarySMC cannot serve {prior!r}: it needs the jumps of a stable process "
-                "(Pitman-Yor of positive discount, NGG) or a number of components (MFM, finite "
-                "Dirichlet); use UrnSMC."
+                f"AuxiliarySMC does not work with {prior!r}. It needs a Pitman-Yor prior with "
+                "positive discount, NGG, MFM or a finite Dirichlet prior: use UrnSMC instead."
             )
         return prior

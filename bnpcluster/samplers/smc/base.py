@@ -1,4 +1,4 @@
-"""What the sequential Monte Carlo samplers share: resampling, weights, evidence, runs."""
+"""Base classes of sequential Monte Carlo: resampling, weights, evidence, runs."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from bnpcluster.samplers.smc.population import (
     EVALUATED,
     MOST,
     RESAMPLED,
+    allocate_item,
+    copy_parents,
     crowded,
-    descend,
     enlarged,
-    extend,
     label_type,
-    log_joint,
+    log_joints,
     new_population,
-    predict,
     refill,
     scarce,
-    weigh,
+    score_item,
+    update_weights,
 )
 from bnpcluster.samplers.smc.resampling import (
     draw_parents,
@@ -41,20 +41,20 @@ from bnpcluster.samplers.smc.resampling import (
 
 @dataclass
 class Run:
-    """The particles of one run after all items, weighted.
+    """The weighted particles of one run after all items.
 
     Attributes
     ----------
     labels : ndarray of shape (n_particles, n_items)
     log_weight : ndarray of shape (n_particles,), up to a constant
     log_evidence : float: log of an unbiased estimate of p(data)
-    relative_variance : float: of the estimate, as far as this run alone can tell
+    relative_variance : float: of this estimate, as estimated from this run only
     log_joint : ndarray of shape (n_particles,): log p(data, partition, hyper-parameters)
     values : dict: sampled hyper-parameters, by particle
-    origin : ndarray of shape (n_particles,): the ancestors at the beginning
-    counts : dict: what was done
+    origin : ndarray of shape (n_particles,): the ancestors at the first item
+    counts : dict: numbers of operations
     seconds : float
-    state : what `extend` goes on from, None if the sampler takes no further items
+    state : what `resume` continues from; None if the sampler takes no further items
     """
 
     labels: np.ndarray
@@ -70,22 +70,22 @@ class Run:
 
 
 class ParticleSampler(Sampler):
-    """Base class of samplers whose draws are weighted particles, and which estimate the evidence.
+    """Base class of samplers that draw weighted particles and estimate the evidence.
 
-    A subclass offers `run`, and `resume` if its particles can take further items.
+    A subclass defines `run`, and `resume` if its particles can take further items.
     """
 
     weighted = True
 
     @property
     def remedy(self) -> str:
-        """What to do about runs that disagree."""
+        """What to do if runs disagree."""
         return "raise n_particles"
 
     def checked(self, prior: Any) -> Any:
-        """The prior this sampler will use; one sentence if it does not serve it.
+        """The prior that this sampler will use; raises an error if it does not work with it.
 
-        Particles without moves carry no hyper-parameters of their own: "auto" becomes 1.0.
+        Particles without moves have no hyper-parameters of their own: "auto" becomes 1.0.
         """
         fixed = {}
         for name in prior.sampled:
@@ -105,15 +105,15 @@ class ParticleSampler(Sampler):
         rng: np.random.Generator,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Run:
-        """One run over all items; `prior` is what `checked` returned."""
+        """Make one run over all items; `prior` is what `checked` returned."""
         raise NotImplementedError(f"{type(self).__name__} must define run.")
 
     def resume(
         self, run: Run, bound: Any, n_items: int, should_stop: Callable[[], bool] = lambda: False
     ) -> Run:
-        """Go on with the items that were added; `bound` holds the old and the new ones."""
+        """Continue with the items that were added; `bound` contains the old and the new items."""
         raise ValueError(
-            f"{type(self).__name__} with these settings takes no further rows: fit all of them."
+            f"{type(self).__name__} takes no further rows with these settings: fit all of them."
         )
 
 
@@ -125,39 +125,39 @@ def number_of(name: str, value: Any, low: int) -> int:
 
 
 @kernel
-def resample(population, law, scheme, n_items, rng):
-    """Draw parents by weight; log_z remembers the mean weight, and all weights are equal then."""
+def resample(population, prior_weights, scheme, n_items, rng):
+    """Draw parents by weight, add the log of the mean weight to log_z, and reset the weights."""
     log_mean, _ = scale_weights(population)
     population.log_z[0] += log_mean
     population.numbers[RESAMPLED] += 1
     draw_parents(population.weight, scheme, population.parent, population.choice, rng)
-    descend(population, law, n_items)
+    copy_parents(population, prior_weights, n_items)
     for p in range(len(population.log_weight)):
         population.log_weight[p] = 0.0
 
 
 @kernel
-def advance(lik, population, law, rule, first, start, stop, rng):
-    """Place items start .. stop-1; return where room ran out, or stop.
+def place_items(lik, population, prior_weights, rule, first, start, stop, rng):
+    """Place items start .. stop-1; return the first one without room, or stop.
 
-    Weights depend on what a particle was before the item, so it is resampled before it takes it.
+    Weights depend on the particle before the item, so resampling comes before the item.
     """
     scheme, threshold = rule
     for i in range(start, stop):
         if scarce(population, 0) or crowded(population):
             return i
-        predict(lik, population, i)
-        weigh(population, law, i - first)
+        score_item(lik, population, i)
+        update_weights(population, prior_weights, i - first)
         if threshold > 0.0 and scale_weights(population)[1] < threshold:
-            resample(population, law, scheme, i, rng)
-        extend(lik, population, law, i - first, i, rng)
+            resample(population, prior_weights, scheme, i, rng)
+        allocate_item(lik, population, prior_weights, i - first, i, rng)
     return stop
 
 
 class Filter:
     """Particles that take the items in their order.
 
-    A subclass says by `law` how likely a particle is to open a block, or to join one.
+    A subclass defines `prior_weights`: the weights of opening a block and of joining one.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Filter:
     """
 
     chunk = 64
-    """Items per table of the prior; boundaries stand at its multiples."""
+    """Number of items per table of the prior; tables start at its multiples."""
 
     def __init__(
         self,
@@ -189,47 +189,56 @@ class Filter:
         self.n_placed, self.seconds = 0, 0.0
 
     @property
-    def room(self) -> int:
-        """How many blocks of a particle there is room for."""
+    def block_room(self) -> int:
+        """Number of blocks per particle for which there is room."""
         return self.population.blocks.shape[1]
 
-    def law(self, start: int, stop: int) -> Any:
-        """The law for items start .. stop-1, with tables for `room` blocks."""
-        raise NotImplementedError(f"{type(self).__name__} must define law(start, stop).")
+    def prior_weights(self, start: int, stop: int) -> Any:
+        """Prior weights for items start .. stop-1, with tables for `block_room` blocks."""
+        raise NotImplementedError(f"{type(self).__name__} must define prior_weights(start, stop).")
 
-    def enlarge(self, further: int = 0) -> None:
-        """Double the room that is scarce, or would be with so many further slots."""
+    def make_room(self, further: int = 0) -> None:
+        """Double the room that is scarce, or would be with `further` more slots."""
         self.lik, self.population = enlarged(self.lik, self.population, further)
 
-    def place(self, n_items: int, should_stop: Callable[[], bool]) -> None:
+    def place_up_to(self, n_items: int, should_stop: Callable[[], bool]) -> None:
         """Place all items up to `n_items`."""
         batch = 1
         while self.n_placed < n_items:
             first = self.n_placed // self.chunk * self.chunk
             end = min(first + self.chunk, n_items)
-            law = self.law(first, end)
+            prior_weights = self.prior_weights(first, end)
             while self.n_placed < end:
                 if should_stop():
                     raise Stopped
-                batch = self._advance(law, first, min(self.n_placed + batch, end), batch)
+                batch = self._place_batch(
+                    prior_weights, first, min(self.n_placed + batch, end), batch
+                )
                 if crowded(self.population):
-                    self.enlarge()
-                    law = self.law(first, end)
+                    self.make_room()
+                    prior_weights = self.prior_weights(first, end)
 
-    def _advance(self, law: Any, first: int, stop: int, batch: int) -> int:
-        """Place some items in one call of a kernel; return how many the next one should get."""
+    def _place_batch(self, prior_weights: Any, first: int, stop: int, batch: int) -> int:
+        """Place some items in one kernel call; return how many the next call should place."""
         begin = time.perf_counter()
-        self.n_placed = advance(
-            self.lik, self.population, law, self.rule, first, self.n_placed, stop, self.rng
+        self.n_placed = place_items(
+            self.lik,
+            self.population,
+            prior_weights,
+            self.rule,
+            first,
+            self.n_placed,
+            stop,
+            self.rng,
         )
         seconds = time.perf_counter() - begin
         self.seconds += seconds
         if self.n_placed < stop and not crowded(self.population):
-            self.enlarge()
+            self.make_room()
         return max(1, batch // 2) if seconds > LONGEST else min(2 * batch, self.chunk)
 
     def rebind(self, bound: Any, n_items: int) -> None:
-        """Go on with other bound data, whose first items are those already placed."""
+        """Continue with other bound data, whose first items are those already placed."""
         old = self.population.labels
         labels = np.zeros((len(old), n_items), label_type(n_items))
         labels[:, : old.shape[1]] = old
@@ -238,13 +247,13 @@ class Filter:
         refill(self.lik, self.population, self.n_placed)
 
     def outcome(self, log_correction: Any = 0.0) -> Run:
-        """The particles as they are, with further log weights that the run itself does not see."""
+        """The present particles; `log_correction` changes their weights only in the result."""
         population, n = self.population, self.n_placed
         log_weight = population.log_weight + log_correction
         tables = self.prior.tables(n, int(population.numbers[MOST]))
         joint = np.zeros(len(log_weight))
-        log_joint(self.lik, population, *tables, joint)
-        self.lik = None  # the slots are large, and `rebind` makes them again
+        log_joints(self.lik, population, *tables, joint)
+        self.lik = None  # the slots are large, and `rebind` recomputes them
         return Run(
             labels=population.labels[:, :n].copy(),
             log_weight=log_weight,
@@ -270,7 +279,7 @@ def log_mean_exp(x: np.ndarray) -> float:
     return float(top + np.log(np.mean(np.exp(x - top))))
 
 
-def shares(log_weight: np.ndarray) -> np.ndarray:
+def normalised_weights(log_weight: np.ndarray) -> np.ndarray:
     """Weights that sum to one."""
     weights = np.exp(log_weight - log_weight.max())
     return weights / weights.sum()
@@ -279,19 +288,19 @@ def shares(log_weight: np.ndarray) -> np.ndarray:
 def relative_variance(log_weight: np.ndarray, origin: np.ndarray, n_resampled: int) -> float:
     """Relative variance of a run's evidence, from the shares of its lines of descent.
 
-    The estimator of Lee and Whiteley (2018), unbiased (relative to the squared evidence), and so
-    sometimes negative. If a single line survives it says 1, which is no news.
+    This is the estimator of Lee and Whiteley (2018). It is unbiased (relative to the squared
+    evidence), so it is sometimes negative. If only one line survives, it is 1 and not informative.
     """
     n = len(log_weight)
     if n == 1:
         return math.nan
-    lines = np.bincount(origin, weights=shares(log_weight))
+    lines = np.bincount(origin, weights=normalised_weights(log_weight))
     apart = (1.0 - (lines**2).sum()) * (n / (n - 1)) ** (n_resampled + 1)
     return float(1.0 - apart)
 
 
 class FilterSampler(ParticleSampler):
-    """Base class of the samplers that place every item once and for all."""
+    """Base class of samplers that place every item once."""
 
     requires = ("clear", "add", "copy", "rename", "log_predictive_all", "log_marginal")
 
@@ -299,7 +308,7 @@ class FilterSampler(ParticleSampler):
 
     @property
     def remedy(self) -> str:
-        """What to do about runs that disagree."""
+        """What to do if runs disagree."""
         return "raise n_particles, or try sampler='annealed_smc', whose particles move"
 
     def __init__(
@@ -315,7 +324,7 @@ class FilterSampler(ParticleSampler):
 
     @classmethod
     def examples(cls) -> list[FilterSampler]:
-        """Few particles; every scheme; resampling never, sometimes and always."""
+        """Few particles, every scheme; resampling never, sometimes and always."""
         return [
             cls(n_particles=8),
             cls(n_particles=8, resample_threshold=1.0, resampling="multinomial"),
@@ -331,9 +340,9 @@ class FilterSampler(ParticleSampler):
         rng: np.random.Generator,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Run:
-        """One run over all items."""
+        """Make one run over all items."""
         particles = self.filter(bound, prior, n_items, rng)
-        particles.place(n_items, should_stop)
+        particles.place_up_to(n_items, should_stop)
         return particles.outcome()
 
     def filter(self, bound: Any, prior: Any, n_items: int, rng: np.random.Generator) -> Filter:
@@ -345,7 +354,7 @@ class FilterSampler(ParticleSampler):
     def resume(
         self, run: Run, bound: Any, n_items: int, should_stop: Callable[[], bool] = lambda: False
     ) -> Run:
-        """Go on with the items that were added."""
+        """Continue with the items that were added."""
         run.state.rebind(bound, n_items)
-        run.state.place(n_items, should_stop)
+        run.state.place_up_to(n_items, should_stop)
         return run.state.outcome()

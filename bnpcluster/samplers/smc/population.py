@@ -1,13 +1,14 @@
-"""Many partitions at once: the particles of sequential Monte Carlo, whose blocks are shared.
+"""The particles of sequential Monte Carlo: many partitions that share blocks.
 
 All blocks of all particles are slots of one bound likelihood. A block of many particles is one slot
-with many *holders*: what it predicts of an item is computed once for all of them. Particles that
-put an item into a shared block get one copy of it with the item (copy on write), and the others
-keep the original. Slot 0 is the empty block of all of them. The labels of a particle are the
-places of its blocks in its row of `blocks`.
+with many *holders*, so the predictive density of an item is computed once for all of them. If some
+holders put an item into a shared block, they get one common copy with the item (copy on write), and
+the others keep the original. Slot 0 is the empty block of all particles. The labels of a particle
+are the positions of its blocks in its row of `blocks`.
 
-How likely a particle is to open a block, or to join one, is the affair of a *law*, dispatched by
-its class like a likelihood; and so is whatever a particle knows besides its partition.
+The *prior weights* say how likely a particle is to open a block or to join one. They are dispatched
+by their class, like a likelihood. They also keep everything that a particle has besides its
+partition.
 """
 
 from __future__ import annotations
@@ -30,33 +31,33 @@ from bnpcluster._core.operations import (
 from bnpcluster._core.state import grown_bound
 
 TOP, HOLES, MOST, RESAMPLED, EVALUATED = range(5)  # entries of `numbers`
-SPARSE = 0.25  # the share of holes among the slots at which they are filled
-ROOM = 16  # blocks of a particle that there is room for to begin with
+SPARSE = 0.25  # share of holes among the slots above which they are filled
+ROOM = 16  # initial room for blocks per particle
 
 
 class Population(NamedTuple):
-    """Particles, and what is known of every slot.
+    """Particles and slots.
 
     Attributes
     ----------
-    holders, sizes : by slot, how many particles have it as a block, and of how many items
+    holders, sizes : by slot, the number of particles with this block, and its number of items
     score : by slot, the log predictive of the next item, or exp of it relative to the highest
-    taken, child : by slot, how many of the holders put the item there, and the copy that holds it
-    free : slots below numbers[TOP] that nobody holds, as a stack of numbers[HOLES]
-    blocks, n_blocks : by particle, its slots and how many
+    n_joining, child : by slot, how many holders put the item there, and the copy with the item
+    free : slots below numbers[TOP] without holders, as a stack of numbers[HOLES]
+    blocks, n_blocks : by particle, its slots and their number
     labels : by particle and item
     log_weight, weight : by particle, and exp of it relative to the highest
     total : by particle, the sum of the weights of its choices
     choice, parent : by particle, scratch
     origin : by particle, its ancestor at the beginning
     log_z : one number, log of the product of the mean weights at all resamplings so far
-    numbers : slots in use and holes below, the most blocks of a particle, resamplings, evaluations
+    numbers : slots in use, holes among them, most blocks of a particle, resamplings, evaluations
     """
 
     holders: np.ndarray
     sizes: np.ndarray
     score: np.ndarray
-    taken: np.ndarray
+    n_joining: np.ndarray
     child: np.ndarray
     free: np.ndarray
     blocks: np.ndarray
@@ -74,11 +75,11 @@ class Population(NamedTuple):
     @property
     def slot_axis(self) -> dict[str, int]:
         """The arrays that grow with the number of slots."""
-        return dict.fromkeys("holders sizes score taken child free".split(), 0)
+        return dict.fromkeys("holders sizes score n_joining child free".split(), 0)
 
 
 def new_population(n_particles: int, n_items: int, capacity: int = 64) -> Population:
-    """Particles without items; `n_items` is how many will come."""
+    """Particles without items, with room for `n_items`."""
     width = padded(capacity)
     numbers = np.zeros(5, np.intp)
     numbers[TOP] = 1
@@ -86,7 +87,7 @@ def new_population(n_particles: int, n_items: int, capacity: int = 64) -> Popula
         holders=np.zeros(width, np.int32),
         sizes=np.zeros(width, np.int32),
         score=np.zeros(width),
-        taken=np.zeros(width, np.int32),
+        n_joining=np.zeros(width, np.int32),
         child=np.zeros(width, np.int32),
         free=np.zeros(width, np.int32),
         blocks=np.zeros((n_particles, ROOM), np.int32),
@@ -104,12 +105,12 @@ def new_population(n_particles: int, n_items: int, capacity: int = 64) -> Popula
 
 
 def label_type(n_items: int) -> Any:
-    """The integers that number up to so many blocks."""
+    """The integer type for labels of up to `n_items` blocks."""
     return np.uint16 if n_items < 2**16 else np.int32
 
 
 def enlarged(lik: Any, population: Population, further: int) -> tuple[Any, Population]:
-    """The same population with twice the room, of the kinds of room that are scarce."""
+    """The same population with twice the room of each kind that is scarce."""
     if scarce(population, further):
         capacity = 2 * len(population.holders)
         lik, population = grown_bound(lik, capacity), grown_bound(population, capacity)
@@ -120,28 +121,28 @@ def enlarged(lik: Any, population: Population, further: int) -> tuple[Any, Popul
 
 
 @generic
-def opening(law, step, p, n_blocks):
-    """Weight of opening a block, for particle p."""
+def opening(prior_weights, step, p, n_blocks):
+    """Prior weight of opening a block, for particle p."""
 
 
 @generic
-def joining(law, step, p, n_blocks, block, size):
-    """Weight of joining a block of so many items, for particle p."""
+def joining(prior_weights, step, p, n_blocks, block, size):
+    """Prior weight of joining a block of `size` items, for particle p."""
 
 
 @generic
-def opened(law, p, n_blocks, rng):
-    """Particle p, which had so many blocks, opens one."""
+def opened(prior_weights, p, n_blocks, rng):
+    """Update particle p, which had `n_blocks` blocks and opens one."""
 
 
 @generic
-def inherit(law, p, parent, n_blocks):
-    """Particle p becomes like its parent, which has so many blocks."""
+def inherit(prior_weights, p, parent, n_blocks):
+    """Copy to particle p what belongs to its parent, which has `n_blocks` blocks."""
 
 
 @kernel
 def scarce(population, further):
-    """Whether an item might need more slots than there are, with so many `further` ones."""
+    """Whether an item and `further` other blocks might need more slots than there are."""
     numbers = population.numbers
     held = numbers[TOP] - numbers[HOLES]
     needed = held + min(held, len(population.n_blocks)) + 1 + further
@@ -150,13 +151,13 @@ def scarce(population, further):
 
 @kernel
 def crowded(population):
-    """Whether a particle might open more blocks than there is room for."""
+    """Whether a particle might open more blocks than it has room for."""
     return population.numbers[MOST] + 1 > population.blocks.shape[1]
 
 
 @kernel
-def take(population):
-    """A slot that nobody holds."""
+def allocate_slot(population):
+    """Return a slot without holders."""
     numbers = population.numbers
     if numbers[HOLES] > 0:
         numbers[HOLES] -= 1
@@ -167,7 +168,7 @@ def take(population):
 
 @kernel
 def release(population, s):
-    """A particle gives up slot s."""
+    """Remove a holder of slot s."""
     population.holders[s] -= 1
     if population.holders[s] == 0:
         population.sizes[s] = 0
@@ -176,8 +177,8 @@ def release(population, s):
 
 
 @kernel
-def compact(lik, population):
-    """Fill the holes with the last slots, so that all slots are evaluated in one go."""
+def fill_holes(lik, population):
+    """Fill the holes with the last slots, so that one operation evaluates all slots."""
     holders, sizes, moved = population.holders, population.sizes, population.child
     hole, last = 1, population.numbers[TOP] - 1
     while True:
@@ -202,23 +203,23 @@ def compact(lik, population):
 
 
 @kernel
-def predict(lik, population, i):
-    """score[s]: the log predictive of item i, which no slot holds, for all slots."""
+def score_item(lik, population, i):
+    """Set score[s] to the log predictive of item i, which is in no slot, for all slots."""
     numbers = population.numbers
     if numbers[HOLES] > SPARSE * numbers[TOP]:
-        compact(lik, population)
+        fill_holes(lik, population)
     log_predictive_all(lik, i, 0, numbers[TOP], population.score)
     numbers[EVALUATED] += numbers[TOP]
 
 
 @kernel
-def highest(population, law, step):
-    """The highest score of a slot that a particle of positive weight may choose."""
+def highest(population, prior_weights, step):
+    """Highest score of a slot that a particle of positive weight may choose."""
     score, top = population.score, -math.inf
     for p in range(len(population.n_blocks)):
         if population.log_weight[p] > -math.inf:
             n_blocks = population.n_blocks[p]
-            if score[0] > top and opening(law, step, p, n_blocks) > 0.0:
+            if score[0] > top and opening(prior_weights, step, p, n_blocks) > 0.0:
                 top = score[0]
             for j in range(n_blocks):
                 top = max(top, score[population.blocks[p, j]])
@@ -226,42 +227,42 @@ def highest(population, law, step):
 
 
 @kernel
-def weigh(population, law, step):
-    """Multiply the weights by the predictive of the item that was scored.
+def update_weights(population, prior_weights, step):
+    """Multiply the weights by the predictive density of the scored item.
 
     total[p] = opening * f(item | empty block) + sum_b joining * f(item | b), relative to exp(top)
     """
     score, blocks, holders = population.score, population.blocks, population.holders
-    top = highest(population, law, step)
+    top = highest(population, prior_weights, step)
     for s in range(population.numbers[TOP]):
         if s == 0 or holders[s] > 0:
             score[s] = math.exp(min(score[s] - top, 0.0))
     for p in range(len(population.n_blocks)):
         n_blocks = population.n_blocks[p]
-        total = opening(law, step, p, n_blocks) * score[0]
+        total = opening(prior_weights, step, p, n_blocks) * score[0]
         for j in range(n_blocks):
             s = blocks[p, j]
-            total += joining(law, step, p, n_blocks, j, population.sizes[s]) * score[s]
+            total += joining(prior_weights, step, p, n_blocks, j, population.sizes[s]) * score[s]
         population.total[p] = total
-        # A sum that underflows belongs to a particle that weighs nothing next to the best one.
+        # If the sum underflows, the weight is negligible next to that of the best particle.
         population.log_weight[p] += math.log(total) + top if total > 0.0 else -math.inf
 
 
 @kernel
-def extend(lik, population, law, step, i, rng):
-    """Every particle puts item i into one of its blocks or a new one, in proportion to weight."""
+def allocate_item(lik, population, prior_weights, step, i, rng):
+    """Let every particle put item i into one of its blocks or a new one, drawn by weight."""
     for p in range(len(population.n_blocks)):
-        j = drawn(population, law, step, p, rng.random())
+        j = draw_block(population, prior_weights, step, p, rng.random())
         population.choice[p] = j
         population.labels[p, i] = j
-        population.taken[population.blocks[p, j] if j < population.n_blocks[p] else 0] += 1
+        population.n_joining[population.blocks[p, j] if j < population.n_blocks[p] else 0] += 1
     for p in range(len(population.n_blocks)):
         j, n_blocks = population.choice[p], population.n_blocks[p]
         opens = j == n_blocks
         s = np.intp(0) if opens else np.intp(population.blocks[p, j])
         t = with_item(lik, population, s, i)
         if opens:
-            opened(law, p, n_blocks, rng)
+            opened(prior_weights, p, n_blocks, rng)
             population.n_blocks[p] = n_blocks + 1
             population.numbers[MOST] = max(population.numbers[MOST], n_blocks + 1)
         if t != s:
@@ -271,34 +272,34 @@ def extend(lik, population, law, step, i, rng):
                 population.holders[s] -= 1
     for s in range(population.numbers[TOP]):
         population.child[s] = 0
-        population.taken[s] = 0
+        population.n_joining[s] = 0
 
 
 @kernel
-def drawn(population, law, step, p, u):
-    """The block that particle p chooses by inversion of u."""
+def draw_block(population, prior_weights, step, p, u):
+    """Draw the block that particle p chooses, by inversion of u."""
     score, n_blocks, last = population.score, population.n_blocks[p], 0
     u *= population.total[p]
     for j in range(n_blocks):
         s = population.blocks[p, j]
-        weight = joining(law, step, p, n_blocks, j, population.sizes[s]) * score[s]
+        weight = joining(prior_weights, step, p, n_blocks, j, population.sizes[s]) * score[s]
         if weight > 0.0:
             last = j
             u -= weight
             if u < 0.0:
                 return j
-    return n_blocks if opening(law, step, p, n_blocks) * score[0] > 0.0 else last
+    return n_blocks if opening(prior_weights, step, p, n_blocks) * score[0] > 0.0 else last
 
 
 @kernel
 def with_item(lik, population, s, i):
-    """The slot that holds slot s and item i, made once for all particles that need it."""
+    """Return the slot with the items of slot s and item i, which all particles share."""
     t = np.intp(population.child[s])
     if t > 0:
         return t
     t = s
-    if s == 0 or population.taken[s] < population.holders[s]:
-        t = take(population)
+    if s == 0 or population.n_joining[s] < population.holders[s]:
+        t = allocate_slot(population)
         copy(lik, t, s)
         population.sizes[t] = population.sizes[s]
         population.holders[t] = 0
@@ -309,14 +310,14 @@ def with_item(lik, population, s, i):
 
 
 @kernel
-def descend(population, law, n_items):
-    """Every particle becomes like its parent; parents are their own parents."""
+def copy_parents(population, prior_weights, n_items):
+    """Make every particle a copy of its parent; parents are their own parents."""
     parent, blocks, labels = population.parent, population.blocks, population.labels
     for p in range(len(parent)):
         a = parent[p]
         if a == p:
             continue
-        # The slots of the parent first, lest one that both hold is given up in between.
+        # Hold the slots of the parent first, so that a common one is not released in between.
         for j in range(population.n_blocks[a]):
             population.holders[blocks[a, j]] += 1
         for j in range(population.n_blocks[p]):
@@ -328,12 +329,12 @@ def descend(population, law, n_items):
         population.origin[p] = population.origin[a]
         for i in range(n_items):
             labels[p, i] = labels[a, i]
-        inherit(law, p, a, population.n_blocks[a])
+        inherit(prior_weights, p, a, population.n_blocks[a])
 
 
 @kernel
 def refill(lik, population, n_items):
-    """Recompute the statistics of all slots from the labels of a particle that holds them."""
+    """Recompute the statistics of all slots, each from the labels of one of its holders."""
     clear(lik, 0)
     for p in range(len(population.n_blocks)):
         for j in range(population.n_blocks[p]):
@@ -349,8 +350,8 @@ def refill(lik, population, n_items):
 
 
 @kernel
-def log_joint(lik, population, log_v, log_w, out):
-    """out[p] = log p(data, partition) of particle p; the tables are those of all items present."""
+def log_joints(lik, population, log_v, log_w, out):
+    """out[p] = log p(data, partition) of particle p; the tables are for all present items."""
     for s in range(1, population.numbers[TOP]):
         if population.holders[s] > 0:
             population.score[s] = log_marginal(lik, s) + log_w[population.sizes[s]]

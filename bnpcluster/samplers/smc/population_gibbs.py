@@ -1,4 +1,4 @@
-"""Moves on the particles of a population: Gibbs updates of some items, and whole new labels."""
+"""Moves of the particles of a population: Gibbs updates of some items, or new labels."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from bnpcluster._core.operations import (
     remove,
 )
 from bnpcluster.samplers.gibbs import pick
-from bnpcluster.samplers.smc.population import HOLES, MOST, TOP, release, take
+from bnpcluster.samplers.smc.population import HOLES, MOST, TOP, allocate_slot, release
 
 
 @kernel
-def redraw_all(lik, population, log_v, sigma, items, uniforms, start, stop):
-    """Redraw the blocks of `items` in turn, for every particle; return where room ran out, or stop.
+def gibbs_updates(lik, population, log_v, sigma, items, uniforms, start, stop):
+    """Redraw the blocks of `items` in turn for every particle; return where room ran out, or stop.
 
-    Update t is of items[t % n] of particle t // n, n items, by inversion of uniforms[t].
+    Update t redraws items[t % n] of particle t // n, for n items, by inversion of uniforms[t].
     """
     numbers, n = population.numbers, len(items)
     for t in range(start, stop):
@@ -31,12 +31,12 @@ def redraw_all(lik, population, log_v, sigma, items, uniforms, start, stop):
         spare = len(population.holders) - numbers[TOP] + numbers[HOLES]
         if spare < 2 or population.n_blocks[p] + 1 > population.blocks.shape[1]:
             return t
-        redraw(lik, population, log_v, sigma, p, items[t % n], uniforms[t])
+        gibbs_update(lik, population, log_v, sigma, p, items[t % n], uniforms[t])
     return stop
 
 
 @kernel
-def redraw(lik, population, log_v, sigma, p, i, u):
+def gibbs_update(lik, population, log_v, sigma, p, i, u):
     """Draw the block of item i of particle p from its full conditional."""
     blocks, n_blocks = population.blocks[p], population.n_blocks[p]
     own = np.intp(population.labels[p, i])
@@ -58,7 +58,7 @@ def redraw(lik, population, log_v, sigma, p, i, u):
     if j == own or (alone and j == n_blocks):
         return
     if j == n_blocks:
-        begin(lik, population, p, i)
+        open_block(lik, population, p, i)
     else:
         s = owned(lik, population, p, j)
         add(lik, s, i)
@@ -69,11 +69,11 @@ def redraw(lik, population, log_v, sigma, p, i, u):
 
 @kernel
 def owned(lik, population, p, j):
-    """The slot of block j of particle p, which nobody else holds: a copy if need be."""
+    """Return a slot for block j of particle p that it does not share; copies it if necessary."""
     s = np.intp(population.blocks[p, j])
     if population.holders[s] == 1:
         return s
-    t = take(population)
+    t = allocate_slot(population)
     copy(lik, t, s)
     population.sizes[t] = population.sizes[s]
     population.holders[t] = 1
@@ -83,9 +83,9 @@ def owned(lik, population, p, j):
 
 
 @kernel
-def begin(lik, population, p, i):
-    """Particle p opens a block with item i."""
-    t, n_blocks = take(population), population.n_blocks[p]
+def open_block(lik, population, p, i):
+    """Open a block with item i for particle p."""
+    t, n_blocks = allocate_slot(population), population.n_blocks[p]
     copy(lik, t, 0)
     add(lik, t, i)
     population.sizes[t] = 1
@@ -97,7 +97,7 @@ def begin(lik, population, p, i):
 
 @kernel
 def leave(lik, population, p, j, i):
-    """Item i leaves block j of particle p; if that empties it the last block takes its place."""
+    """Remove item i from block j of particle p; if this empties it, the last block becomes j."""
     if population.sizes[population.blocks[p, j]] > 1:
         s = owned(lik, population, p, j)
         remove(lik, s, i)
@@ -114,12 +114,12 @@ def leave(lik, population, p, j, i):
 
 
 @kernel
-def replace(lik, population, p, labels, n_blocks, n_items):
-    """Particle p gets other labels of its first `n_items` items, with blocks of its own."""
+def set_particle(lik, population, p, labels, n_blocks, n_items):
+    """Set the labels of the first `n_items` items of particle p; it shares no blocks then."""
     for j in range(population.n_blocks[p]):
         release(population, population.blocks[p, j])
     for j in range(n_blocks):
-        s = take(population)
+        s = allocate_slot(population)
         clear(lik, s)
         population.sizes[s] = 0
         population.holders[s] = 1
@@ -134,7 +134,7 @@ def replace(lik, population, p, labels, n_blocks, n_items):
 
 
 @kernel
-def change_prior(population, log_v, log_w, out):
+def log_prior_ratios(population, log_v, log_w, out):
     """out[p] = log_v[K] + sum_b log_w[n_b] of particle p, for tables of log ratios."""
     for p in range(len(out)):
         out[p] = log_v[population.n_blocks[p]]

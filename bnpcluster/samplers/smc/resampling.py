@@ -1,4 +1,4 @@
-"""Resampling: particles drawn anew in proportion to their weights."""
+"""Resampling: draw particles in proportion to their weights."""
 
 from __future__ import annotations
 
@@ -45,10 +45,11 @@ def scale_weights(population):
 
 @kernel
 def draw_parents(weight, scheme, parent, count, rng):
-    """Draw the parents of all particles in proportion to weight; survivors stay in their places.
+    """Draw the parents of all particles in proportion to weight; survivors are their own parents.
 
-    N points on the line of all weights tell how often each particle is drawn: independent ones, or
-    one in each of N equal strips, at a height of its own (stratified) or at a common one.
+    N points on the cumulated weights determine how often each particle is drawn. They are
+    independent (multinomial), or one in each of N equal strips, each at its own position
+    (stratified) or all at a common one (systematic).
     """
     n, total, height = len(weight), 0.0, rng.random()
     for p in range(n):
@@ -57,7 +58,7 @@ def draw_parents(weight, scheme, parent, count, rng):
     p, reached, rest = 0, weight[0], 1.0
     for i in range(n):
         if scheme == MULTINOMIAL:
-            # The least of n - i uniforms on the rest of the line; the others are uniform above.
+            # The smallest of n - i uniforms on the remaining part; the others are uniform above.
             rest *= math.exp(-rng.standard_exponential() / (n - i))
             point = (1.0 - rest) * total
         else:
@@ -68,12 +69,12 @@ def draw_parents(weight, scheme, parent, count, rng):
         count[p] += 1
         if scheme == STRATIFIED:
             height = rng.random()
-    settle(parent, count)
+    parents_from_counts(parent, count)
 
 
 @kernel
-def settle(parent, count):
-    """parent[p] of all particles from how often each was drawn."""
+def parents_from_counts(parent, count):
+    """Set parent[p] of all particles from the counts of how often each was drawn."""
     for p in range(len(parent)):
         parent[p] = -1
         if count[p] > 0:
@@ -88,10 +89,10 @@ def settle(parent, count):
             count[a] -= 1
 
 
-def drawn_parents(
+def sorted_parents(
     weights: NDArray, size: int, scheme: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """`size` particles drawn in proportion to weight, in increasing order."""
+    """Draw `size` particles in proportion to weight, in increasing order."""
     if scheme == MULTINOMIAL:
         points = np.sort(rng.random(size))
     else:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from bnpcluster._core.operations import log_likelihood
 from bnpcluster._core.state import State, Stopped
 from bnpcluster.samplers.base import Sampler
-from bnpcluster.samplers.smc.base import Run, log_mean_exp, relative_variance, shares
+from bnpcluster.samplers.smc.base import Run, log_mean_exp, normalised_weights, relative_variance
 from bnpcluster.samplers.smc.population import label_type
-from bnpcluster.samplers.smc.resampling import drawn_parents
+from bnpcluster.samplers.smc.resampling import sorted_parents
 
 HALVINGS = 50  # in the search for a temperature
 
@@ -27,7 +27,7 @@ class Tempered:
     bound, prior, n_items, rng : as for `ParticleSampler.run`
     n_particles : int
     move : Sampler
-        What moves the particles at every temperature.
+        Moves the particles at every temperature.
     """
 
     def __init__(
@@ -66,21 +66,21 @@ class Tempered:
                 if ess_share((middle - self.beta) * log_f) >= share
                 else (low, middle)
             )
-        return high  # above `low`, so that the search always gets on
+        return high  # above `low`, so that each step increases beta
 
-    def step(
+    def advance_to(
         self, beta: float, log_f: NDArray, scheme: int, n_moves: int, length: int | None
     ) -> None:
-        """Reweigh the particles for `beta`, draw them anew by weight, and move them.
+        """Reweight the particles for `beta`, resample them by weight, and move them.
 
-        With a `length` the moves waste nothing: N / length particles are drawn, and all `length`
-        states on the way of each of them are particles.
+        If `length` is given, the moves are waste-free: N / length particles are drawn, each starts
+        a chain of `length` states, and all these states are particles.
         """
         increments = (beta - self.beta) * log_f
         self.log_z += log_mean_exp(increments)
         self.beta, self.n_steps = beta, self.n_steps + 1
         n, chain = len(self.states), length or 1
-        parents = drawn_parents(shares(increments), n // chain, scheme, self.rng)
+        parents = sorted_parents(normalised_weights(increments), n // chain, scheme, self.rng)
         copies = [(self.states[a].labels.copy(), self.states[a].prior) for a in parents]
         self.origin = np.repeat(self.origin[parents], chain)
         for state in self.states:
@@ -88,17 +88,17 @@ class Tempered:
         for m, (labels, prior) in enumerate(copies):
             for t in range(chain):
                 state = self.states[m * chain + t]
-                assign(state, labels, prior)
+                set_state(state, labels, prior)
                 for _ in range(n_moves if length is None or t > 0 else 0):
-                    self._move(state)
+                    self._move_state(state)
                 labels, prior = state.labels.copy(), state.prior
 
-    def _move(self, state: State) -> None:
+    def _move_state(self, state: State) -> None:
         self.move.step(state, self.rng)
         if state.prior.sampled:
             state.set_prior(state.prior.update(state.sizes, state.n_items, self.rng))
 
-    def run(
+    def run_temperatures(
         self,
         temperatures: Sequence[float] | None,
         share: float,
@@ -107,14 +107,14 @@ class Tempered:
         length: int | None,
         should_stop: Callable[[], bool],
     ) -> Run:
-        """Step through all temperatures; None: chosen on the way by the ESS."""
+        """Step through all temperatures; None: the ESS determines each of them."""
         begin, given = time.perf_counter(), iter(temperatures or ())
         while self.beta < 1.0:
             if should_stop():
                 raise Stopped
             log_f = self.log_likelihoods
             beta = next(given) if temperatures else self.next_beta(log_f, share)
-            self.step(beta, log_f, scheme, n_moves, length)
+            self.advance_to(beta, log_f, scheme, n_moves, length)
         return self._outcome(time.perf_counter() - begin)
 
     def _outcome(self, seconds: float) -> Run:
@@ -143,8 +143,8 @@ def _length(bound: Any) -> int:
     return bound.n_items if hasattr(bound, "n_items") else len(bound[0])
 
 
-def assign(state: State, labels: NDArray, prior: Any) -> None:
-    """Put a state where another one is."""
+def set_state(state: State, labels: NDArray, prior: Any) -> None:
+    """Give a state the labels and the prior of another one."""
     while labels.max() + 2 > len(state.partition.sizes):
         state.enlarge()
     state.labels[:] = labels
@@ -154,5 +154,5 @@ def assign(state: State, labels: NDArray, prior: Any) -> None:
 
 
 def ess_share(log_weight: NDArray) -> float:
-    """Effective sample size of weights, as a share of their number."""
-    return float(1.0 / (shares(log_weight) ** 2).sum() / len(log_weight))
+    """Effective sample size of weights, divided by their number."""
+    return float(1.0 / (normalised_weights(log_weight) ** 2).sum() / len(log_weight))

@@ -1,4 +1,4 @@
-"""The particle filter over the urn scheme: partitions that take the items one after another."""
+"""The particle filter over the urn scheme: particles take the items one after another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SMALL = 1e-300
 
 
 class Urn(NamedTuple):
-    """Urn weights by step and number of blocks; joining a block of m items weighs (m - sigma) join.
+    """Urn weights by step and number of blocks; (m - sigma) join for a block of m items.
 
     With V of the prior, `join` is V[n+1, k] / V[n, k] and `open` is V[n+1, k+1] / V[n, k].
     """
@@ -25,22 +25,22 @@ class Urn(NamedTuple):
 
 
 @opening.register(Urn)
-def _opening(law, step, p, n_blocks):
-    return law.open[step, n_blocks]
+def _opening_urn(prior_weights, step, p, n_blocks):
+    return prior_weights.open[step, n_blocks]
 
 
 @joining.register(Urn)
-def _joining(law, step, p, n_blocks, block, size):
-    return (size - law.sigma) * law.join[step, n_blocks]
+def _joining_urn(prior_weights, step, p, n_blocks, block, size):
+    return (size - prior_weights.sigma) * prior_weights.join[step, n_blocks]
 
 
 @opened.register(Urn)
-def _opened(law, p, n_blocks, rng):
+def _opened_urn(prior_weights, p, n_blocks, rng):
     pass
 
 
 @inherit.register(Urn)
-def _inherit(law, p, parent, n_blocks):
+def _inherit_urn(prior_weights, p, parent, n_blocks):
     pass
 
 
@@ -48,7 +48,7 @@ def log_v_rows(prior: Any, start: int, stop: int, k_max: int) -> np.ndarray:
     """log V[n, k] for n = start .. stop as rows, k = 0 .. k_max.
 
     Only the last row comes from the prior. The others follow by V[n, k] = V[n+1, k+1] +
-    (n - sigma k) V[n+1, k], which adds positive terms, and so loses no digits.
+    (n - sigma k) V[n+1, k], which adds positive terms and so loses no digits.
     """
     rows = np.full((stop - start + 1, k_max + 1), -math.inf)
     row = prior.tables(stop, k_max + stop - start).log_v
@@ -60,11 +60,11 @@ def log_v_rows(prior: Any, start: int, stop: int, k_max: int) -> np.ndarray:
     return rows
 
 
-def urn(prior: Any, start: int, stop: int, k_max: int) -> Urn:
-    """Urn weights of items start .. stop-1, of which item i sees i others, for k < k_max."""
+def urn_weights(prior: Any, start: int, stop: int, k_max: int) -> Urn:
+    """Urn weights of items start .. stop-1, for k < k_max; i other items precede item i."""
     first = max(start, 1)
     log_v = log_v_rows(prior, first, max(stop, first + 1), k_max)
-    possible = np.isfinite(log_v[:-1, :-1])  # else the ratios make no sense, and are not needed
+    possible = np.isfinite(log_v[:-1, :-1])  # other ratios are undefined, and not needed
     now = np.where(possible, log_v[:-1, :-1], 0.0)
     ratios = [
         np.where(possible, np.exp(np.where(possible, then, -math.inf) - now), 0.0)
@@ -76,35 +76,35 @@ def urn(prior: Any, start: int, stop: int, k_max: int) -> Urn:
 
 
 class UrnFilter(Filter):
-    """Particles that follow the prior's urn scheme."""
+    """Particles that follow the urn scheme of the prior."""
 
-    def law(self, start: int, stop: int) -> Urn:
-        """The urn weights at the prior's values."""
-        return urn(self.prior, start, stop, self.room)
+    def prior_weights(self, start: int, stop: int) -> Urn:
+        """Urn weights at the values of the prior."""
+        return urn_weights(self.prior, start, stop, self.block_room)
 
 
 class UrnSMC(FilterSampler):
     """Particle filter over the urn scheme of the prior.
 
-    The rows come in their order; every particle puts each of them into one of its clusters or a new
-    one, with the probability that the urn and the data say. One pass gives weighted partitions and
-    an unbiased estimate of the evidence, for any prior and any likelihood that factorises. Rows
-    stay where they were put, so long data call for many particles, or for `AnnealedSMC`.
+    The rows come in order. Every particle puts each row into one of its clusters or a new one,
+    with probability proportional to the urn weight times the predictive density. One pass gives
+    weighted partitions and an unbiased estimate of the evidence, for any prior and any likelihood
+    that factorises. Rows never move afterwards, so many rows need many particles, or `AnnealedSMC`.
 
     Parameters
     ----------
     n_particles : int, default=1000
     resample_threshold : float, default=0.8
-        Particles are drawn anew by weight when their relative effective sample size falls below it.
-        0: never ("standard vanilla" in the reference); 1: whenever weights differ.
+        Particles are resampled when their relative effective sample size falls below it. 0: never
+        ("standard vanilla" in the reference); 1: whenever weights differ.
     resampling : {"systematic", "stratified", "multinomial"}, default="systematic"
-        How they are drawn anew.
+        How they are resampled.
 
     Notes
     -----
-    The weight of a particle is multiplied by what it predicts of a row before the row is placed.
-    Hyper-parameters must be fixed; ``"auto"`` stands for 1.0. ``n_draws``, ``n_warmup``, ``thin``
-    and ``init`` of an estimator have no meaning here; its ``n_chains`` are independent runs.
+    Before a particle places a row, its weight is multiplied by its predictive density of the row.
+    Hyper-parameters must be fixed, and ``"auto"`` means 1.0. ``n_draws``, ``n_warmup``, ``thin``
+    and ``init`` of an estimator have no effect. ``n_chains`` is the number of independent runs.
 
     References
     ----------

@@ -9,7 +9,7 @@ import numpy as np
 
 from bnpcluster._core.arguments import code, whole
 from bnpcluster._core.state import State
-from bnpcluster.samplers.archive import lesson
+from bnpcluster.samplers.archive import draw_disagreement
 from bnpcluster.samplers.split_merge.anchors import Given, Uniform
 from bnpcluster.samplers.split_merge.base import PairSampler
 from bnpcluster.samplers.split_merge.kernel import TALLY, Plan
@@ -101,7 +101,7 @@ class JainNeal(PairSampler):
             return super()._move(state, n_moves, rng)
         counts: Counter = Counter(dict.fromkeys(TALLY, 0))
         for _ in range(n_moves):
-            told = lesson(state, rng)
+            told = draw_disagreement(state, rng)
             if told is not None:
                 work, distribution, _ = self._prepared(state)
                 distribution.anchors[:] = told.i, told.j

@@ -1,4 +1,4 @@
-"""The beta-Bernoulli likelihood: golden number, scipy twin, what it says of bad data."""
+"""The beta-Bernoulli likelihood: golden number, scipy twin, messages for bad data."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The Dirichlet-categorical likelihood: golden number, scipy twin, what it says of bad data."""
+"""The Dirichlet-categorical likelihood: golden number, scipy twin, messages for bad data."""
 
 import numpy as np
 import pytest
@@ -125,12 +125,12 @@ def test_an_unknown_category_is_named():
     X = np.array([[0.0, 1.0], [1.0, 0.0]])
     bound = Categorical().bind(X)
     message = (
-        r"^Column 1 holds category 4, but only 0 to 1 are known: "
+        r"^Column 1 contains category 4, but only 0 to 1 are known: "
         r"set n_categories to at least 5 for it\.$"
     )
     with pytest.raises(ValueError, match=message):
         Categorical().rows(bound, np.array([[0.0, 4.0]]))
-    with pytest.raises(ValueError, match=r"Column 0 holds category 1, but only 0 to 0"):
+    with pytest.raises(ValueError, match=r"Column 0 contains category 1, but only 0 to 0"):
         Categorical(n_categories=[1, 2]).bind(X)
 
 

@@ -1,4 +1,4 @@
-"""The gamma-Poisson likelihood: golden number, scipy twins, what it says of bad data."""
+"""The gamma-Poisson likelihood: golden number, scipy twins, messages for bad data."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ def test_large_counts_lose_no_digits():
     assert ops.log_predictive(bound, 0, new) == pytest.approx(expected, rel=1e-14)
 
 
-def test_auto_is_the_exponential_law_around_the_mean():
+def test_auto_is_an_exponential_distribution_with_the_mean():
     X = random_rows(10, np.array([2.0, 900.0, 0.0]))
     for shape, a in (("auto", 1.0), (2.5, 2.5)):
         bound = Poisson(shape=shape).bind(X)

@@ -1,4 +1,4 @@
-"""Gaussian clusters with covariances: missing entries that chains move, proved by enumeration."""
+"""Gaussian clusters with covariances: missing entries that chains impute, against enumeration."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ from tests.tools.holed_niw import (
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 JITTED = hasattr(__import__("bnpcluster.samplers.gibbs", fromlist=["sweep"]).sweep, "py_func")
-LAW = NormalInverseWishart(mean=MEAN, kappa=KAPPA, nu=NU, scale=SCALE, missing="impute")
+LIKELIHOOD = NormalInverseWishart(mean=MEAN, kappa=KAPPA, nu=NU, scale=SCALE, missing="impute")
 PRIOR = DirichletProcess(1.0)
 NAN = np.nan
 ONE = np.array([[-1.0, -1.2], [-0.8, NAN], [1.5, 1.0], [1.2, 2.0]])
@@ -52,12 +52,12 @@ def blobs(seed=0, n=30, d=3):
 
 
 def test_contract_at_any_values_of_the_missing_entries():
-    check_likelihood(LAW, TWO_ROWS[[0, 1, 2, 3, 0, 1]])
+    check_likelihood(LIKELIHOOD, TWO_ROWS[[0, 1, 2, 3, 0, 1]])
     check_likelihood(NormalInverseWishart(), blobs(n=7, d=4))
 
 
 def test_the_oracle_agrees_with_closed_forms():
-    """One hole per block, or a row of holes: there the marginal of a block is a product."""
+    """One missing entry per block, or a row of them: the marginal of a block is then a product."""
     partitions, probabilities, _, _ = exact(ONE, PRIOR)
     log_joint = []
     for row in partitions:
@@ -77,11 +77,11 @@ def test_the_oracle_agrees_with_closed_forms():
 @pytest.mark.parametrize("sampler", [Gibbs(), SplitMerge()], ids=["gibbs", "split_merge"])
 @pytest.mark.parametrize("X", [ONE, TWO_ROWS, ONE_ROW], ids=["one", "two rows", "one row"])
 def test_an_iteration_leaves_the_exact_posterior_invariant(sampler, X):
-    """From exact draws of partition and missing entries, one step of each, and compared again."""
+    """One step from exact draws of the partition and the missing entries leaves both invariant."""
     partitions, probabilities, cells, full = exact(X, PRIOR)
     index = {row.tobytes(): j for j, row in enumerate(partitions)}
     missing = np.isnan(X)
-    state = State(LAW.bind(X, 8), PRIOR, partitions[0])
+    state = State(LIKELIHOOD.bind(X, 8), PRIOR, partitions[0])
     bound = state.problem.likelihood
     size = 8000 if JITTED else 400
     edges = quantiles(probabilities, cells, full[:, missing])
@@ -104,7 +104,7 @@ def test_an_iteration_leaves_the_exact_posterior_invariant(sampler, X):
         p += [chi_square(inside[h], attempt * size * edges[h][1]) for h in range(len(edges))]
         p_values.append(min(p) * len(p))
         if p_values[-1] > 1e-3:
-            note(P_VALUE, min(p_values[-1], 1.0), f"{size:,} starts", repr(LAW))
+            note(P_VALUE, min(p_values[-1], 1.0), f"{size:,} starts", repr(LIKELIHOOD))
             return
     raise AssertionError(f"p-values {p_values}")
 
@@ -125,11 +125,11 @@ def quantiles(probabilities, cells, values):
     found = []
     for column in values.T:
         points, inverse = np.unique(column, return_inverse=True)
-        law = np.bincount(inverse.ravel(), weights=mass)
-        cuts = np.searchsorted(np.cumsum(law), np.arange(1, 6) / 6)
+        masses = np.bincount(inverse.ravel(), weights=mass)
+        cuts = np.searchsorted(np.cumsum(masses), np.arange(1, 6) / 6)
         edges = (points[cuts] + points[cuts + 1]) / 2
         classes = np.searchsorted(edges, points)
-        found.append((edges, np.bincount(classes, weights=law, minlength=6)))
+        found.append((edges, np.bincount(classes, weights=masses, minlength=6)))
     return found
 
 
@@ -138,7 +138,7 @@ def test_a_redraw_follows_the_conditional_student_t():
     for x in ([0.7, NAN], [NAN, -1.0], [NAN, NAN]):
         X = np.array([[-1.0, -1.2], [0.2, 0.5], x, [1.2, 2.0], [4.0, 3.0]])
         labels = np.array([0, 0, 0, 0, 1])
-        state = State(LAW.bind(X, 8), PRIOR, labels)
+        state = State(LIKELIHOOD.bind(X, 8), PRIOR, labels)
         draws = []
         for _ in range(4000 if JITTED else 1000):
             state.move_latent(rng)
@@ -154,7 +154,7 @@ def test_a_redraw_follows_the_conditional_student_t():
 
 
 class Fixed:
-    """A generator that returns what it is told, and notes the degrees of freedom."""
+    """A generator that returns given values, and records the degrees of freedom."""
 
     def standard_normal(self, shape):
         return np.tile([-0.8, 1.3], shape[0]).reshape(shape)
@@ -167,7 +167,7 @@ class Fixed:
 @pytest.mark.parametrize("x", [[5.0, NAN], [NAN, -4.0], [NAN, NAN]])
 def test_a_redraw_is_the_transform_of_its_normals_and_chi_squares(x):
     X = np.array([[-1.0, -1.2], [0.2, 0.5], x, [1.2, 2.0], [4.0, 3.0]])
-    state = State(LAW.bind(X, 8), PRIOR, np.array([0, 0, 0, 0, 1]))
+    state = State(LIKELIHOOD.bind(X, 8), PRIOR, np.array([0, 0, 0, 0, 1]))
     fixed = Fixed()
     state.move_latent(fixed)
     location, scale, df = conditional(X[[0, 1, 3]], X[2])
@@ -179,7 +179,7 @@ def test_a_redraw_is_the_transform_of_its_normals_and_chi_squares(x):
 
 
 def test_statistics_are_those_of_the_completed_rows():
-    """After redraws, slots hold what a fresh binding of the completed rows holds."""
+    """After redraws, slots equal those of a fresh binding of the completed rows."""
     X = blobs()
     state = State(NormalInverseWishart().bind(X), PRIOR, np.arange(30) % 3)
     rng = np.random.default_rng(0)
@@ -202,12 +202,12 @@ def test_statistics_are_those_of_the_completed_rows():
 def test_new_rows_have_the_marginal_student_t():
     X = np.array([[-1.0, -1.2], [0.2, 0.5], [1.2, 2.0]])
     new = np.array([[0.7, NAN], [NAN, -1.0], [NAN, NAN], [0.3, 0.4]])
-    bound = LAW.bind_observed(X, 4)
+    bound = LIKELIHOOD.bind_observed(X, 4)
     ops.clear(bound, 0)
     ops.clear(bound, 1)
     for i in range(3):
         ops.add(bound, 0, i)
-    other = LAW.rows(bound, new)
+    other = LIKELIHOOD.rows(bound, new)
     for k, rows in ((0, X), (1, X[:0])):
         for i, x in enumerate(new):
             expected = student(rows, x, np.flatnonzero(~np.isnan(x)))
@@ -220,10 +220,10 @@ def test_predictions_use_the_missing_entries_of_every_draw():
     chosen = rng.integers(len(full), size=6)
     rows = partitions[[3, 3, 7, 7, 14, 3]]  # the same partition twice, with other entries
     draws = Posterior(rows[None], weights=[[1.0, 2.0, 1.0, 0.5, 1.0, 3.0]])
-    bound = LAW.bind(TWO_ROWS)
+    bound = LIKELIHOOD.bind(TWO_ROWS)
     missing = np.isnan(TWO_ROWS)
     latent = np.array([scaled(bound, TWO_ROWS, full[c][missing]) for c in chosen])
-    fitted = Fitted(LAW, bound, draws, urn_weights(PRIOR, draws), partitions[3], latent)
+    fitted = Fitted(LIKELIHOOD, bound, draws, urn_weights(PRIOR, draws), partitions[3], latent)
     new = np.array([[0.5, 0.3], [NAN, 2.0]])
     for x in (new[:1], new):
         densities = np.zeros(len(x))
@@ -234,7 +234,7 @@ def test_predictions_use_the_missing_entries_of_every_draw():
                     share = (np.sum(row == k) or 1.0) / 5.0
                     density = np.exp(student(full[c][row == k], point, seen))
                     densities[j] += weight * share * density
-        room = fitted._replace(bound=LAW.bind_observed(TWO_ROWS))
+        room = fitted._replace(bound=LIKELIHOOD.bind_observed(TWO_ROWS))
         np.testing.assert_allclose(predict(room, x).log_density, np.log(densities), rtol=1e-9)
 
 
@@ -271,7 +271,7 @@ def test_results_do_not_depend_on_jobs_and_continue(tmp_path):
     assert longer.sample(5, random_state=0).shape == (5, 3)
 
 
-def test_holes_do_not_hide_the_clusters():
+def test_missing_entries_do_not_hide_the_clusters():
     X = blobs(n=60)
     model = DPMixture(**QUICK).fit(X)
     seen = ~np.isnan(X).all(axis=1)

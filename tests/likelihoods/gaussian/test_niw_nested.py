@@ -58,7 +58,7 @@ def filled(bound, items, k=0):
 
 @NESTED
 def test_the_marginal_of_every_block_is_the_integral(prior, X):
-    bound = prior.law().bind(X, 4)
+    bound = prior.likelihood().bind(X, 4)
     assert isinstance(bound, NestedNIW)
     for size in range(1, 5):
         for items in itertools.combinations(range(4), size):
@@ -68,7 +68,7 @@ def test_the_marginal_of_every_block_is_the_integral(prior, X):
 
 @NESTED
 def test_predictives_are_ratios_of_integrals(prior, X):
-    bound = filled(prior.law().bind(X, 4), [0, 1, 3])
+    bound = filled(prior.likelihood().bind(X, 4), [0, 1, 3])
     ops.clear(bound, 1)
     ratio = integrated(X, prior) - integrated(X[[0, 1, 3]], prior)
     assert ops.log_predictive(bound, 0, 2) == pytest.approx(ratio, abs=1e-8)
@@ -80,9 +80,9 @@ def test_predictives_are_ratios_of_integrals(prior, X):
 def test_blocks_of_complete_rows_are_those_of_complete_data():
     X = stairs(12)
     complete = np.flatnonzero(~np.isnan(X).any(axis=1))
-    law = NormalInverseWishart().frozen(X)
-    bound = filled(law.bind(X), complete[:-1])
-    plain = filled(law.bind(X[complete]), range(len(complete) - 1))
+    likelihood = NormalInverseWishart().frozen(X)
+    bound = filled(likelihood.bind(X), complete[:-1])
+    plain = filled(likelihood.bind(X[complete]), range(len(complete) - 1))
     assert len(bound.ends) > 2
     last = len(complete) - 1
     for one, two in (
@@ -95,9 +95,9 @@ def test_blocks_of_complete_rows_are_those_of_complete_data():
 
 def test_rows_without_entries_say_nothing():
     X = np.array([[-1.0, 2.0, 0.3], [NAN] * 3, [0.4, 1.0, 2.0], [1.0, -1.0, 0.2]])
-    law = THREE.law()
-    bound = filled(law.bind(X), range(4))
-    plain = filled(law.bind(X[[0, 2, 3]]), range(3))
+    likelihood = THREE.likelihood()
+    bound = filled(likelihood.bind(X), range(4))
+    plain = filled(likelihood.bind(X[[0, 2, 3]]), range(3))
     assert ops.log_marginal(bound, 0) == pytest.approx(ops.log_marginal(plain, 0), rel=1e-12)
     assert ops.log_predictive(bound, 0, 1) == ops.log_predictive_without(bound, 0, 1) == 0.0
 
@@ -114,7 +114,7 @@ def test_contract(d):
 
 @NESTED
 def test_the_posterior_of_partitions_is_that_of_the_integral(prior, X):
-    exact = enumerated(prior.law().bind(X), PRIOR, 4)
+    exact = enumerated(prior.likelihood().bind(X), PRIOR, 4)
     log_joint = log_eppf(PRIOR, exact.partitions)
     log_joint += [integrated(X, prior, row) for row in exact.partitions]
     np.testing.assert_allclose(exact.log_joint, log_joint, atol=1e-7)
@@ -124,20 +124,20 @@ def test_the_posterior_of_partitions_is_that_of_the_integral(prior, X):
 @pytest.mark.parametrize("sampler", [Gibbs(), SplitMerge()], ids=["gibbs", "split_merge"])
 def test_chains_keep_the_posterior_of_partitions(prior, X, sampler):
     n = 10_000 if JITTED else 300
-    check_sampler(sampler, prior.law(), PRIOR, X, n_replicates=n)
+    check_sampler(sampler, prior.likelihood(), PRIOR, X, n_replicates=n)
 
 
 def test_particles_estimate_the_evidence_of_the_integral():
     prior, X = CASES["stairs"]
-    check_particles(UrnSMC(n_particles=8), prior.law(), PRIOR, X, error=0.02, n_runs=100)
-    whole = enumerated(prior.law().bind(X), PRIOR, 4).log_evidence
+    check_particles(UrnSMC(n_particles=8), prior.likelihood(), PRIOR, X, error=0.02, n_runs=100)
+    whole = enumerated(prior.likelihood().bind(X), PRIOR, 4).log_evidence
     log_p = [integrated(X, prior, row) for row in all_partitions(4)]
     assert whole == pytest.approx(logsumexp(log_p + log_eppf(PRIOR, all_partitions(4))), abs=1e-7)
 
 
 @NESTED
 def test_rows_of_the_fit_are_filled_in_with_posterior_means(prior, X):
-    fitted, exact = exactly_fitted(prior.law(), PRIOR, X, 4)
+    fitted, exact = exactly_fitted(prior.likelihood(), PRIOR, X, 4)
     total = 0.0
     for p, row in zip(exact.probabilities, exact.partitions, strict=True):
         total = total + p * expected(X, prior, row)
@@ -149,8 +149,8 @@ def test_new_rows_are_filled_in_and_judged_as_if_they_were_in_the_fit(new):
     """Rows of the fit are, as shown above."""
     prior, X = CASES["stairs"]
     together = np.vstack([X, new])
-    fitted, exact = exactly_fitted(prior.law(), PRIOR, X, 4)
-    longer, every = exactly_fitted(prior.law(), PRIOR, together, 5)
+    fitted, exact = exactly_fitted(prior.likelihood(), PRIOR, X, 4)
+    longer, every = exactly_fitted(prior.likelihood(), PRIOR, together, 5)
     mean = impute(longer, together, np.arange(5))[4]
     np.testing.assert_allclose(impute(fitted, together[4:])[0], mean, atol=1e-9)
     found = predict(fitted, together[4:]).log_density[0]
@@ -159,10 +159,10 @@ def test_new_rows_are_filled_in_and_judged_as_if_they_were_in_the_fit(new):
 
 def test_sampled_rows_follow_the_regressions():
     prior, X = CASES["last"]
-    law = prior.law()
-    bound = filled(law.bind(X, 4), range(4))
+    likelihood = prior.likelihood()
+    bound = filled(likelihood.bind(X, 4), range(4))
     rng = np.random.default_rng(0)
-    x = np.array([law.sample(bound, 0, rng) for _ in range(10_000)]).T
+    x = np.array([likelihood.sample(bound, 0, rng) for _ in range(10_000)]).T
     one = posterior(X[:, :1], prior.mean[:1], 0.4, prior.nu - 1, prior.scale[:1, :1])
     width = np.sqrt(one[3][0, 0] * (one[0] + 1) / one[0] / one[1])
     assert kstest((x[0] - one[2]) / width, t(one[1]).cdf).pvalue > 1e-3
@@ -179,17 +179,17 @@ def test_sampled_columns_stand_where_they_were():
     prior, X = CASES["first"]
     other = Prior(prior.mean[::-1], prior.kappa, prior.nu, prior.scale[::-1, ::-1])
     found = []
-    for law, rows in ((prior.law(), X), (other.law(), X[:, ::-1])):
-        bound = filled(law.bind(rows), range(4))
-        found.append(law.sample(bound, 0, np.random.default_rng(0)))
+    for likelihood, rows in ((prior.likelihood(), X), (other.likelihood(), X[:, ::-1])):
+        bound = filled(likelihood.bind(rows), range(4))
+        found.append(likelihood.sample(bound, 0, np.random.default_rng(0)))
     np.testing.assert_allclose(found[0], found[1][::-1], rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["last", "stairs"])
-def test_drawn_entries_have_their_joint_law(name):
+def test_drawn_entries_have_their_joint_distribution(name):
     """Tertiles of two entries at a time, of one cluster, against the grid."""
     prior, X = CASES[name]
-    bound = filled(prior.law().bind(X, 4), range(4))
+    bound = filled(prior.likelihood().bind(X, 4), range(4))
     full, log_p = cells(X, prior)
     values, mass = full[:, np.isnan(X)], np.exp(log_p - logsumexp(log_p))
     rng = np.random.default_rng(0)
@@ -198,13 +198,13 @@ def test_drawn_entries_have_their_joint_law(name):
     where = np.argwhere(np.isnan(X))[:, 1]
     drawn = bound.centre[where] + bound.unit[where] * drawn
     for a, b in itertools.combinations(range(len(where)), 2):
-        codes, law = np.zeros(len(drawn), int), np.zeros(len(mass), int)
+        codes, classes = np.zeros(len(drawn), int), np.zeros(len(mass), int)
         for h in (a, b):
             edges = tertiles(values[:, h], mass)
             codes = 3 * codes + np.searchsorted(edges, drawn[:, h])
-            law = 3 * law + np.searchsorted(edges, values[:, h])
+            classes = 3 * classes + np.searchsorted(edges, values[:, h])
         counts = np.bincount(codes, minlength=9)
-        assert chi_square(counts, len(drawn) * np.bincount(law, mass, minlength=9)) > 1e-3
+        assert chi_square(counts, len(drawn) * np.bincount(classes, mass, minlength=9)) > 1e-3
 
 
 def tertiles(values, mass):
@@ -221,10 +221,10 @@ def test_rows_that_lack_other_entries_are_judged_with_drawn_ones(new):
     X, new = X + 2.0, np.array(new) + 2.0  # what the rows say is not what the prior says
     n_draws = 1500
     draws = Posterior(np.zeros((1, n_draws, 4), int))
-    bound = prior.law().bind(X)
-    fitted = Fitted(prior.law(), bound, draws, urn_weights(PRIOR, draws), draws.labels[0, 0])
+    bound = prior.likelihood().bind(X)
+    fitted = Fitted(prior.likelihood(), bound, draws, urn_weights(PRIOR, draws), draws.labels[0, 0])
     row = new[None]
-    assert not prior.law().serves(bound, row)
+    assert not prior.likelihood().serves(bound, row)
     other = imputed(fitted, X)
     assert isinstance(other.bound, ImputedNIW)
     drawn = other.latent * bound.unit[[0, 2]] + bound.centre[[0, 2]]
@@ -257,11 +257,11 @@ def test_patterns_are_nested_or_not():
 def test_many_levels_are_integrated_on_request(missing, d, kind):
     X = np.random.default_rng(0).normal(size=(2 * d, d))
     X[np.arange(d) > np.arange(2 * d)[:, None] % d] = NAN
-    law = NormalInverseWishart(missing=missing)
-    assert isinstance(law.bind(X), kind)
-    assert law.frozen(X).missing == ("integrate" if kind is NestedNIW else "impute")
-    assert isinstance(law.imputing().bind(X), ImputedNIW)
-    assert law.frozen(np.nan_to_num(X)).missing == "integrate"
+    likelihood = NormalInverseWishart(missing=missing)
+    assert isinstance(likelihood.bind(X), kind)
+    assert likelihood.frozen(X).missing == ("integrate" if kind is NestedNIW else "impute")
+    assert isinstance(likelihood.imputing().bind(X), ImputedNIW)
+    assert likelihood.frozen(np.nan_to_num(X)).missing == "integrate"
 
 
 def test_what_cannot_be_gets_one_sentence():
@@ -300,9 +300,9 @@ def test_fits_keep_no_entries_and_answer_all_questions():
 
 @NESTED
 def test_imputing_chains_visit_partitions_as_often(prior, X):
-    exact = enumerated(prior.law().bind(X), PRIOR, 4)
+    exact = enumerated(prior.likelihood().bind(X), PRIOR, 4)
     index = {row.tobytes(): j for j, row in enumerate(exact.partitions)}
-    state = State(prior.law("impute").bind(X, 8), PRIOR, exact.partitions[0])
+    state = State(prior.likelihood("impute").bind(X, 8), PRIOR, exact.partitions[0])
     rng, counts = np.random.default_rng(0), np.zeros(15)
     size = 20_000 if JITTED else 1000
     for _ in range(size):

@@ -1,4 +1,4 @@
-"""Mixed columns and missing entries, as a user of the estimators meets them."""
+"""Mixed columns and missing entries, through the estimators."""
 
 import pickle
 
@@ -73,7 +73,7 @@ def read(likelihood, table):
     model = DPMixture(likelihood=likelihood)
     X = model._checked(table, reset=True)
     parts = model._components()[0].parts
-    return [(repr(law), numbers) for law, numbers in parts], X
+    return [(repr(likelihood), numbers) for likelihood, numbers in parts], X
 
 
 def assert_same(one, two):
@@ -136,8 +136,8 @@ def test_columns_are_chosen_in_many_ways(frame, parts):
 
 
 def chosen(parts, table):
-    """What the parts are, in short."""
-    return [(law.split("(")[0], numbers) for law, numbers in read(parts, table)[0]]
+    """A summary of the parts."""
+    return [(likelihood.split("(")[0], numbers) for likelihood, numbers in read(parts, table)[0]]
 
 
 def test_automatic_choice_goes_by_types(frame):
@@ -174,8 +174,12 @@ def test_the_density_is_the_product_of_the_parts(frame):
     likelihood = Columns([("bernoulli", 2), ("nig", [3, 0]), ("categorical", 1)])
     bound = likelihood.bind(X, 4)
     parts = [
-        law.bind(X[:, j], 4)
-        for law, j in ((Bernoulli(), [2]), (NormalInverseGamma(), [3, 0]), (Categorical(), [1]))
+        likelihood.bind(X[:, j], 4)
+        for likelihood, j in (
+            (Bernoulli(), [2]),
+            (NormalInverseGamma(), [3, 0]),
+            (Categorical(), [1]),
+        )
     ]
     for data in (bound, *parts):
         ops.clear(data, 0)
@@ -190,8 +194,8 @@ def test_the_density_is_the_product_of_the_parts(frame):
         assert operation(bound, *arguments) == pytest.approx(total, rel=1e-12)
     expected = np.column_stack(
         [
-            law.features(X[:, [j]])
-            for law, j in zip(
+            likelihood.features(X[:, [j]])
+            for likelihood, j in zip(
                 (Bernoulli(), NormalInverseGamma(), Categorical()), (2, 3, 1), strict=True
             )
         ]
@@ -201,7 +205,7 @@ def test_the_density_is_the_product_of_the_parts(frame):
     np.testing.assert_array_equal(features[:, :2], expected[:, :2])
 
 
-def test_three_parts_with_holes_keep_the_contract_and_the_posterior():
+def test_three_parts_with_missing_entries_keep_the_contract_and_the_posterior():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=6), rng.integers(2, size=6), rng.poisson(3.0, size=6)])
     X[[0, 2, 3, 5, 5], [1, 0, 2, 0, 1]] = np.nan
@@ -306,17 +310,17 @@ def test_a_complete_row_is_judged_alike_beside_others(frame, model):
     [
         ({"age": "nig"}, "in no part: 'city', 'ill', 'visits'"),
         ([("nig", [0, 0]), *LISTED[1:]], "more than one part: 'age'"),
-        ([("nig", "aged"), *LISTED[1:]], "X has no column 'aged'; its columns: age, city, ill"),
-        ([("nig", 7), *LISTED[1:]], "Column 7 was asked for, but X has 4 columns"),
-        ([("nig", [True]), *LISTED[1:]], "mask of columns has 1 entries for 4"),
-        ([("nig", 0.5), *LISTED[1:]], "given by index, name"),
-        ([("nig", [0.5]), *LISTED[1:]], "given by index, name"),
+        ([("nig", "aged"), *LISTED[1:]], "X has no column 'aged'. Available: age, city, ill"),
+        ([("nig", 7), *LISTED[1:]], "Column 7 was selected, but X has 4 columns"),
+        ([("nig", [True]), *LISTED[1:]], "mask of columns has 1 entries, but X has 4"),
+        ([("nig", 0.5), *LISTED[1:]], "by index, name"),
+        ([("nig", [0.5]), *LISTED[1:]], "by index, name"),
         ([("nigg", 0), *LISTED[1:]], "Unknown likelihood 'nigg'. Did you mean 'nig'"),
-        ([("nig", [0, 1]), *LISTED[2:]], "Column 'city' holds text, which NormalInverseGamma"),
+        ([("nig", [0, 1]), *LISTED[2:]], "Column 'city' contains text, which NormalInverseGamma"),
         (["nig"], r"must be \(likelihood, columns\)"),
         ([], "parts of Columns must be"),
         (3, "parts of Columns must be"),
-        ([(Relational(), 0), *LISTED[1:]], r"Relational\(\) is a law of networks"),
+        ([(Relational(), 0), *LISTED[1:]], r"Relational\(\) is a likelihood for networks"),
     ],
 )
 def test_bad_parts_get_one_sentence(frame, parts, message):
@@ -326,7 +330,7 @@ def test_bad_parts_get_one_sentence(frame, parts, message):
 
 
 def test_names_need_a_frame(frame):
-    with pytest.raises(ValueError, match="'age' was asked for, but X has no column names"):
+    with pytest.raises(ValueError, match="'age' was selected, but X has no column names"):
         DPMixture(likelihood=PARTS, **QUICK).fit(encoded(frame))
 
 
@@ -339,12 +343,12 @@ def test_unknown_categories_and_changed_columns_get_one_sentence(frame, model):
         model.predict(frame[["city", "age", "ill", "visits"]])
     with pytest.raises(ValueError, match="dates or times"):
         DPMixture(likelihood="columns").fit(frame.assign(age=pd.Timestamp("2020-01-01")))
-    with pytest.raises(ValueError, match=r"Column 'age' has no observed entry"):
+    with pytest.raises(ValueError, match=r"Column 'age' is entirely missing"):
         DPMixture(likelihood="columns").fit(frame.assign(age=np.nan))
 
 
 class Bare(Likelihood):
-    """A likelihood that cannot do what columns need, nor take NaN."""
+    """A likelihood without the operations for columns, which does not accept NaN."""
 
     def bind(self, X, capacity=16):
         return (X,)
@@ -352,7 +356,7 @@ class Bare(Likelihood):
 
 def test_likelihoods_that_cannot_take_part_get_one_sentence(frame):
     X = encoded(frame)[:, [2, 3]]
-    with pytest.raises(TypeError, match="Columns cannot take tuple: it has no clear"):
+    with pytest.raises(TypeError, match="Columns does not accept tuple: it has no operation clear"):
         DPMixture(likelihood=Columns([("nig", 0), (Bare(), 1)]), **QUICK).fit(X)
     X[4, 0] = np.nan
     with pytest.raises(ValueError, match=r"contains NaN, which Bare cannot take.*'nig'"):
@@ -378,8 +382,11 @@ def test_tags_are_truthful(likelihood, allowed):
 
 def test_gaussians_with_covariances_are_parts_like_others(frame):
     X = np.column_stack([encoded(frame)[:, [2, 3]], RNG.normal(size=(30, 2))])
-    law = NormalInverseWishart(kappa=0.5)
-    bound, part = Columns([("bernoulli", [0]), (law, [1, 2, 3])]).bind(X, 4), law.bind(X[:, 1:], 4)
+    likelihood = NormalInverseWishart(kappa=0.5)
+    bound, part = (
+        Columns([("bernoulli", [0]), (likelihood, [1, 2, 3])]).bind(X, 4),
+        likelihood.bind(X[:, 1:], 4),
+    )
     coins = Bernoulli().bind(X[:, :1], 4)
     for data in (bound, part, coins):
         ops.clear(data, 0)

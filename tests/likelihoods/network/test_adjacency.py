@@ -1,4 +1,4 @@
-"""Adjacency matrices: the forms that are one network, and those that are refused."""
+"""Adjacency matrices: accepted forms of one network, and refused ones."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def test_sparse_equals_dense(directed):
     likelihood, A = Relational(directed=directed), network(9, directed, True)
     bounds = [likelihood.bind(form) for form in (A, csr_array(A), coo_matrix(A))]
     for bound in bounds[1:]:
-        for name in ("start", "ends", "gap_start", "gap_ends"):
+        for name in ("start", "ends", "unobserved_start", "unobserved_ends"):
             np.testing.assert_array_equal(getattr(bound, name), getattr(bounds[0], name))
 
 
@@ -30,7 +30,7 @@ def test_the_matrix_is_left_alone():
 def test_a_diagonal_of_zeros_or_nan_means_nothing(directed):
     A = FIGURE_3.copy()
     np.fill_diagonal(A, np.nan)
-    assert len(Relational(directed=directed).bind(A).gap_ends) == 0
+    assert len(Relational(directed=directed).bind(A).unobserved_ends) == 0
 
 
 def edited(*entries, n=4):
@@ -47,7 +47,7 @@ def edited(*entries, n=4):
         (np.zeros(3), "square adjacency matrix"),
         (edited((0, 1, 2.5), (1, 0, 2.5)), r"A\[0, 1\] is 2.5: threshold"),
         (edited((0, 1, np.inf)), r"A\[0, 1\] is inf"),
-        (edited((2, 2, 1.0)), "links vertex 2 to itself.*diagonal to zero"),
+        (edited((2, 2, 1.0)), "self-link at vertex 2; .*diagonal to zero"),
         (edited((0, 1, 1.0)), r"A\[0, 1\] is 1, A\[1, 0\] is 0\): use directed=True"),
         (edited((1, 3, np.nan), (3, 1, 1.0)), r"A\[1, 3\] is NaN, A\[3, 1\] is 1"),
     ],

@@ -61,7 +61,7 @@ def with_label(labels, i, k):
 
 
 def predictive(likelihood, A, labels, k, i):
-    """log law of the links of i once it has left its slot and joined k."""
+    """log probability of the links of i after it left its slot and joined k."""
     ahead = total(likelihood, A, with_label(labels, i, k))
     return ahead - total(likelihood, A, with_label(labels, i, -1))
 
@@ -96,7 +96,7 @@ def expected(likelihood, A, labels, k, other, i):
 
 
 def assert_same_books(likelihood, A, bound, labels):
-    """Counts as recounted, nothing about empty slots, and the laws that sweeps rest on."""
+    """Counts and cached predictives are those of the labels; empty slots are zero."""
     sizes = np.bincount(labels[labels >= 0], minlength=len(bound.size))
     np.testing.assert_array_equal(bound.size, sizes)
     np.testing.assert_array_equal(bound.slot_of, labels)
@@ -117,7 +117,7 @@ def assert_same_books(likelihood, A, bound, labels):
 
 @pytest.mark.parametrize(("likelihood", "A"), EXAMPLES)
 def test_every_operation_by_hand(likelihood, A):
-    """Whatever was done before, the vertex at hand being in the slot, in another one or in none."""
+    """Whatever was done before, with the vertex in the slot, in another one or in none."""
     rng = np.random.default_rng(0)
     bound, labels, out = likelihood.bind(A, 8), np.full(6, -1), np.zeros(5)
     for step in range(300 if JITTED else 120):
@@ -163,7 +163,7 @@ def list_weights(lik, i, own, beta, slack, partition):
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_weights_of_many_slots(directed, gaps):
-    """Also of a vertex that is alone, and with a slack; the reference comes first."""
+    """Also for a vertex that is alone, and with a slack; the reference comes first."""
     likelihood = Relational(beta=(0.6, 1.7), directed=directed)
     A = network(24, directed, gaps)
     labels = np.append(np.arange(22) % 5, [5, -1])
@@ -227,7 +227,7 @@ def test_the_published_posterior():
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_networks_sum_to_one(directed):
-    """Under every partition of three vertices the law of all networks is one."""
+    """Under every partition of three vertices the probabilities of all networks sum to one."""
     places = [(i, j) for i in range(3) for j in range(3) if (i != j if directed else i < j)]
     likelihood = Relational(beta=(0.5, 1.4), directed=directed)
     for labels in all_partitions(3):

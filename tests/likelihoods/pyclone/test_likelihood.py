@@ -99,7 +99,7 @@ def marginal_of(likelihood, precision=None):
 
 
 def some_reads(n, copies, n_samples=1, depth=40, seed=0):
-    """Mutations of various prevalence, whose copy numbers are taken in turn."""
+    """Mutations of various prevalence, with cycling copy numbers."""
     rng = np.random.default_rng(seed)
     depth = rng.poisson(depth, size=(n, n_samples)) + 1
     alt = rng.binomial(depth, rng.uniform(0, 0.5, size=(n, 1)))
@@ -110,7 +110,7 @@ def some_reads(n, copies, n_samples=1, depth=40, seed=0):
 
 
 def clusters(n_blocks, n=60, depth=60, n_samples=2):
-    """Mutations of which every n_blocks-th has the same prevalences."""
+    """Mutations; every n_blocks-th has the same prevalences."""
     rng = np.random.default_rng(2)
     phi = rng.random((n_blocks, n_samples))[np.arange(n) % n_blocks]
     reads = np.empty((n, n_samples, 6))
@@ -176,7 +176,7 @@ def test_zero_reads_say_nothing_either():
 
 @pytest.mark.parametrize("depth", [300, 3000, 30_000])
 def test_deep_reads_lose_no_digits(depth):
-    """Blocks that hardly overlap with an item, or not at all: where products of numbers vanish."""
+    """Blocks that hardly overlap with an item, or not at all: where products underflow."""
     X = some_reads(7, [(2, 1, 1)], n_samples=2, depth=depth)
     X[-1, :2] = X[-1, [1, 0]]
     likelihood = PyClone(n_grid=51)
@@ -224,7 +224,7 @@ def test_weights_of_many_slots(depth, n_samples):
 
 
 def test_hopeless_slots_are_not_looked_at_twice(monkeypatch):
-    """Sums of logarithms, in plain Python, are taken where they may matter, and nowhere else."""
+    """Sums of logarithms, in plain Python, are used only where they may matter."""
     X = clusters(4, n=12, depth=3000, n_samples=1)
     X[:, 1] = np.repeat([20, 500, 900, 1400], 3)[np.arange(12) % 4 * 3]
     X[:, 0] = 3000 - X[:, 1]
@@ -325,7 +325,7 @@ GOOD = [50, 12, 2, 2, 1, 0.8]
         ),
         (1, 2.5, "alt_counts 2.5"),
         (2, 0, "normal_cn of at least 1"),
-        (3, 0, "major_cn of at least 1 .leave out"),
+        (3, 0, "major_cn of at least 1 .drop deleted"),
         (4, 3, "minor_cn of at most major_cn"),
         (5, 0, "tumour_content above 0 and at most 1"),
         (5, 1.5, "tumour_content above 0 and at most 1"),

@@ -12,10 +12,10 @@ from bnpcluster.likelihoods import Bernoulli
 from bnpcluster.priors import MFM, DirichletProcess, FiniteDirichlet
 from bnpcluster.samplers import JainNeal
 from bnpcluster.samplers.reconfiguration.kernel import (
-    Plan,
-    new_work,
+    MovePlan,
+    make_pass,
+    new_scratch,
     reconfigure,
-    travel,
     unbounded,
 )
 from bnpcluster.samplers.split_merge.anchors import Given
@@ -54,8 +54,8 @@ class Moves(Chain):
         n = len(target.X)
         r = np.arange(n) if variant == "simple" else np.array(refinement)
         order = np.arange(self.absent, n) if order is None else np.array(order)
-        self.plan = Plan(np.array([i, j]), r, order, variant == "full")
-        self.work = new_work(n)
+        self.plan = MovePlan(np.array([i, j]), r, order, variant == "full")
+        self.work = new_scratch(n)
 
     def step(self, partition, rng):
         self.put(partition)
@@ -70,22 +70,24 @@ class Moves(Chain):
         def run(rng):
             self.put(partition)
             uniforms = [rng.random() for _ in range(2 * len(self.state.labels))]
-            self.travel(uniforms)
+            self.make_pass(uniforms)
             return canonical(self.state.labels)
 
         return outcomes(run)
 
-    def travel(self, uniforms, goal=None):
+    def make_pass(self, uniforms, goal=None):
         problem, partition = self.state.problem, self.state.partition
         passing = problem._replace(log_v=unbounded(problem.log_v))
         if goal is not None:
             self.work.goal[:] = goal
-        return travel(passing, partition, self.plan, self.work, uniforms, goal is not None, -np.inf)
+        return make_pass(
+            passing, partition, self.plan, self.work, uniforms, goal is not None, -np.inf
+        )
 
     def forced(self, partition, goal):
         """Log probability of the one way from a partition to another."""
         self.put(partition)
-        return self.travel(np.zeros(2 * len(goal)), goal)
+        return self.make_pass(np.zeros(2 * len(goal)), goal)
 
 
 FINITE_FIVE = Target(Bernoulli(), FiniteDirichlet(2, 0.7), COINS)

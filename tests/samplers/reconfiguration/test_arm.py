@@ -14,7 +14,7 @@ from bnpcluster._fitting.rounds import LONGEST_HISTORY, MEETING, Chain, spacing
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from bnpcluster.samplers import ARM, JainNeal
-from bnpcluster.samplers.archive import Archive, disagreement, lesson
+from bnpcluster.samplers.archive import Archive, disagreement, draw_disagreement
 from bnpcluster.samplers.reconfiguration.arm import ARCHIVES, VARIANTS
 from bnpcluster.samplers.reconfiguration.kernel import unbounded
 from bnpcluster.testing import check_sampler, exact_posterior
@@ -67,11 +67,11 @@ def test_states_alike_teach_nothing():
     rng = np.random.default_rng(0)
     for archive in (None, Archive([[], []], 0), Archive([rows[:1]], 0), Archive([rows, rows], 1)):
         state.archive = archive
-        assert lesson(state, rng) is None
+        assert draw_disagreement(state, rng) is None
     # Items that are absent do not count: here the states differ in an absent one alone.
     state = State(Bernoulli().bind(COINS[:3], 8), DirichletProcess(1.0), np.array([0, 0, -1]))
     state.archive = Archive([[rows[0], np.array([0, 0, 0])]], 0)
-    assert lesson(state, rng) is None
+    assert draw_disagreement(state, rng) is None
 
 
 def test_what_a_move_is_told_does_not_depend_on_the_state():
@@ -80,7 +80,7 @@ def test_what_a_move_is_told_does_not_depend_on_the_state():
         state = State(Bernoulli().bind(COINS, 8), DirichletProcess(1.0), labels)
         rng = np.random.default_rng(3)
         state.archive = Archive([[rng.integers(3, size=5) for _ in range(6)]], 0)
-        lessons = [lesson(state, rng) for _ in range(20)]
+        lessons = [draw_disagreement(state, rng) for _ in range(20)]
         told.append([(d.i, d.j, *d.refinement) for d in lessons])
     assert told[0] == told[1] == told[2]
 
@@ -88,10 +88,10 @@ def test_what_a_move_is_told_does_not_depend_on_the_state():
 def test_one_of_two_states_is_the_chain_s_own():
     own, others = [np.array([0, 0, 0])], [np.array([0, 1, 1]), np.array([0, 1, 2])]
     rng = np.random.default_rng(0)
-    drawn = [Archive([others, own], 1).draw(rng) for _ in range(100)]
+    drawn = [Archive([others, own], 1).draw_pair(rng) for _ in range(100)]
     assert all((first == 0).all() for first, _ in drawn)
     assert len({tuple(second) for _, second in drawn}) == 3
-    firsts = {tuple(Archive([others, own], -1).draw(rng)[0]) for _ in range(100)}
+    firsts = {tuple(Archive([others, own], -1).draw_pair(rng)[0]) for _ in range(100)}
     assert len(firsts) == 3
 
 

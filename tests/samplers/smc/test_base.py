@@ -22,10 +22,10 @@ from bnpcluster.samplers.smc import base
 from bnpcluster.samplers.smc import population as kernels
 from bnpcluster.samplers.smc.auxiliary import Sticks
 from bnpcluster.samplers.smc.population import HOLES, RESAMPLED, TOP
-from bnpcluster.samplers.smc.population_gibbs import redraw_all, replace
-from bnpcluster.samplers.smc.resampling import draw_parents, drawn_parents, settle
-from bnpcluster.samplers.smc.tempering import Tempered, assign, ess_share
-from bnpcluster.samplers.smc.urn import log_v_rows, urn
+from bnpcluster.samplers.smc.population_gibbs import gibbs_updates, set_particle
+from bnpcluster.samplers.smc.resampling import draw_parents, parents_from_counts, sorted_parents
+from bnpcluster.samplers.smc.tempering import Tempered, ess_share, set_state
+from bnpcluster.samplers.smc.urn import log_v_rows, urn_weights
 from bnpcluster.testing import check_particles, exact_posterior
 from tests.conftest import three_blobs
 from tests.samplers.test_registry import LIKELIHOOD_EXAMPLES, pairs
@@ -130,7 +130,7 @@ def test_parents_are_drawn_in_proportion_to_weight(scheme):
     repeat_draw(weights, code, parent, count, np.random.default_rng(1), drawn)
     alone = np.array(
         [
-            np.bincount(drawn_parents(weights, 5, code, np.random.default_rng(r)), minlength=5)
+            np.bincount(sorted_parents(weights, 5, code, np.random.default_rng(r)), minlength=5)
             for r in range(2000)
         ]
     )
@@ -161,7 +161,7 @@ def test_schemes_differ_in_how_counts_vary_together(scheme):
 
 def test_survivors_stay_in_their_places():
     parent, count = np.zeros(4, np.int32), np.array([0, 2, 0, 2], np.int32)
-    settle(parent, count)
+    parents_from_counts(parent, count)
     assert parent.tolist() == [1, 1, 3, 3]
 
 
@@ -201,7 +201,7 @@ def test_particles_keep_the_books(sampler, prior):
     sampler = clone(sampler).set_params(resample_threshold=1.0)
     particles = sampler.filter(bound, prior, n, np.random.default_rng(1))
     for placed in (1, 2, 3, 5, 8, 12, 15, 25, n)[: 7 if DISABLED else 9]:
-        particles.place(placed, lambda: False)
+        particles.place_up_to(placed, lambda: False)
         assert_books_are_right(particles, FIXED.bind(SHUFFLED, 4))
     assert particles.population.numbers[RESAMPLED] > 0
 
@@ -210,16 +210,16 @@ def test_filled_holes_leave_the_books_right():
     """Most particles die at once, and the slots of the others move together."""
     sampler = UrnSMC(n_particles=20, resample_threshold=0.0)
     particles = sampler.filter(FIXED.bind(SHUFFLED), PitmanYor(3.0), 15, np.random.default_rng(1))
-    particles.place(14, lambda: False)
+    particles.place_up_to(14, lambda: False)
     population = particles.population
     population.parent[:] = np.where(np.arange(20) % 7 == 6, np.arange(20), 13)
-    kernels.descend(population, particles.law(14, 15), 14)
+    kernels.copy_parents(population, particles.prior_weights(14, 15), 14)
     assert population.numbers[HOLES] > 0.25 * population.numbers[TOP]
     assert_books_are_right(particles, FIXED.bind(SHUFFLED, 4))
-    kernels.compact(particles.lik, population)
+    kernels.fill_holes(particles.lik, population)
     assert population.numbers[HOLES] == 0
     assert_books_are_right(particles, FIXED.bind(SHUFFLED, 4))
-    particles.place(15, lambda: False)
+    particles.place_up_to(15, lambda: False)
     assert_books_are_right(particles, FIXED.bind(SHUFFLED, 4))
 
 
@@ -270,11 +270,11 @@ def test_rows_of_the_table_by_recursion_are_those_of_the_prior(prior):
 
 def test_urn_weights_are_the_predictive_of_the_prior():
     for prior in (PitmanYor(0.7, 0.4), MFM(0.6, ("gnedin", 0.7)), FiniteDirichlet(3, 0.7)):
-        law = urn(prior, 4, 7, 5)
+        urn = urn_weights(prior, 4, 7, 5)
         for sizes in ([3, 2], [1, 1, 3], [4, 1]):
             sizes = np.array(sizes)
             step, k = sizes.sum() - 4, len(sizes)
-            weights = np.append((sizes - law.sigma) * law.join[step, k], law.open[step, k])
+            weights = np.append((sizes - urn.sigma) * urn.join[step, k], urn.open[step, k])
             assert weights == pytest.approx(np.exp(prior.predictive(sizes)), abs=1e-12)
 
 
@@ -310,14 +310,14 @@ def test_adaptive_temperatures_keep_the_effective_size():
     seen = []
 
     class Watched(Tempered):
-        def step(self, beta, log_f, *settings):
+        def advance_to(self, beta, log_f, *settings):
             seen.append((beta, ess_share((beta - self.beta) * log_f)))
-            super().step(beta, log_f, *settings)
+            super().advance_to(beta, log_f, *settings)
 
     rng = np.random.default_rng(0)
     move = SplitMerge(n_moves=5)
     particles = Watched(FIXED.bind(SHUFFLED), DirichletProcess(0.7), 45, rng, 60, move)
-    run = particles.run(None, 0.8, 2, 1, None, lambda: False)
+    run = particles.run_temperatures(None, 0.8, 2, 1, None, lambda: False)
     betas, sizes = map(np.array, zip(*seen, strict=True))
     assert (np.diff(betas) > 0).all()
     assert betas[-1] == 1.0
@@ -346,10 +346,10 @@ def bool_true():
         (AnnealedSMC(rate=0.0), "rate must be above 0"),
         (AnnealedSMC(start=-1.0), "start must be positive"),
         (AnnealedSMC(path="rows"), "path must be one of items, temperature"),
-        (AnnealedSMC(move=UrnSMC()), r"move must be None or an object such as Gibbs\(\)"),
-        (AnnealedSMC(temperatures=[0.5, 0.2, 1.0]), "increase from above 0 to 1"),
+        (AnnealedSMC(move=UrnSMC()), r"move must be None or a sampler such as Gibbs\(\)"),
+        (AnnealedSMC(temperatures=[0.5, 0.2, 1.0]), "an increasing list of powers"),
         (AnnealedSMC(temperatures="fast"), "temperatures must be 'adaptive'"),
-        (AnnealedSMC(n_particles=10, waste_free=3), "must divide n_particles=10"),
+        (AnnealedSMC(n_particles=10, waste_free=3), "n_particles=10 must be a multiple"),
     ],
 )
 def test_bad_settings_get_a_sentence(sampler, message):
@@ -382,14 +382,14 @@ def test_redrawn_items_follow_their_full_conditional(prior, start, item):
     particles = sampler.filter(FIXED.bind(NEAR), prior, 5, np.random.default_rng(0))
     for p in range(size):
         while kernels.scarce(particles.population, 4):
-            particles.enlarge(further=4)
-        replace(particles.lik, particles.population, p, start, start.max() + 1, 5)
+            particles.make_room(further=4)
+        set_particle(particles.lik, particles.population, p, start, start.max() + 1, 5)
     log_v, sigma = prior.tables(5, 10).log_v, prior.sigma_now
     uniforms, items, reached = (np.arange(size) + 0.5) / size, np.array([item]), 0
     while reached < size:
         lik, population = particles.lik, particles.population
-        reached = redraw_all(lik, population, log_v, sigma, items, uniforms, reached, size)
-        particles.enlarge(further=2)
+        reached = gibbs_updates(lik, population, log_v, sigma, items, uniforms, reached, size)
+        particles.make_room(further=2)
     codes = 6 ** np.arange(5)
     found = canonical(particles.population.labels)[0] @ codes
     shares = [(found == row @ codes).mean() for row in exact.partitions]
@@ -407,9 +407,9 @@ def test_particles_inherit_the_weights_of_their_clusters(prior):
 
     sampler = AuxiliarySMC(n_particles=12, resample_threshold=1.0)
     particles = sampler.filter(FIXED.bind(SHUFFLED), prior, 45, np.random.default_rng(3))
-    particles.place(1, lambda: False)
+    particles.place_up_to(1, lambda: False)
     first = drawn_first(particles.weights)
-    particles.place(15, lambda: False)
+    particles.place_up_to(15, lambda: False)
     weights, population = particles.weights, particles.population
     assert len(np.unique(population.origin)) < 12
     shares = [weights.share[p, :k].sum() for p, k in enumerate(population.n_blocks)]
@@ -431,7 +431,7 @@ def test_an_assigned_state_is_the_one_it_copies():
     bound, prior = FIXED.bind(NEAR, 2), DirichletProcess((2.0, 1.0))
     one = State(bound, prior.at(alpha=0.3), [0, 0, 0, 0, 0], capacity=2)
     other = State(bound, prior.at(alpha=4.0), [0, 1, 2, 3, 0], capacity=8)
-    assign(one, other.labels.copy(), other.prior)
+    set_state(one, other.labels.copy(), other.prior)
     assert (one.labels == other.labels).all()
     assert one.prior.values == {"alpha": 4.0}
     assert one.log_joint() == pytest.approx(other.log_joint())
