@@ -1,4 +1,4 @@
-"""Posterior: weighted draws of a partition, and what one asks of them."""
+"""Posterior: weighted draws of a partition, and their summaries."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class Posterior:
     labels : array-like of shape (n_chains, n_draws, n_items)
         Integer labels. Only equality of labels within a draw matters.
     weights : array-like of shape (n_chains, n_draws), optional
-        Weights of the draws, equal by default; scaled to sum to one.
+        Weights of the draws, equal by default. They are scaled to sum to one.
     traces : mapping of str to array-like of shape (n_chains, n_draws), optional
-        Scalar quantities, for instance "log_posterior" and "alpha". "n_clusters" is computed from
-        the labels if it is not given.
+        Scalar quantities, for example "log_posterior" and "alpha". If "n_clusters" is not given, it
+        is computed from the labels.
 
     Attributes
     ----------
     labels : ndarray of shape (n_chains, n_draws, n_items)
-        In the smallest integer type that fits.
+        The labels in the smallest integer type.
     weights : ndarray of shape (n_chains, n_draws)
-        Summing to one.
+        Weights that sum to one.
     traces : dict of str to ndarray of shape (n_chains, n_draws)
-        Each is an attribute too: `posterior.alpha` is `posterior.traces["alpha"]`.
+        Each trace is also an attribute: `posterior.alpha` is `posterior.traces["alpha"]`.
     n_chains, n_draws, n_items : int
         The three lengths of `labels`.
 
@@ -81,7 +81,7 @@ class Posterior:
         array = np.asarray(values)
         if array.shape != self.labels.shape[:2] or array.dtype.kind not in "fiub":
             raise ValueError(
-                f"The trace {name!r} must hold numbers and have shape {self.labels.shape[:2]}, "
+                f"The trace {name!r} must be numeric with shape {self.labels.shape[:2]}, "
                 f"got shape {array.shape} and dtype {array.dtype}."
             )
         if name in {*self.__dict__, "traces"} or hasattr(type(self), name):
@@ -89,7 +89,7 @@ class Posterior:
         return array
 
     def __getattr__(self, name: str) -> NDArray:
-        # Copying and unpickling ask before `traces` exists, so it is looked up without recursion.
+        # Copying and unpickling come here before `traces` exists, so avoid recursion.
         traces = self.__dict__.get("traces", {})
         if name in traces:
             return traces[name]
@@ -129,9 +129,9 @@ class Posterior:
             The items of the rows and of the columns; all items by default.
         threshold : float, optional
             If given, the result is sparse and keeps the positive entries that are at least this
-            large. No dense n x n matrix is made on the way.
+            large. No dense n x n matrix is computed.
         pairs : array-like of int of shape (n_pairs, 2), optional
-            The pairs of items asked for, instead of rows and columns.
+            Pairs of items, instead of rows and columns.
 
         Returns
         -------
@@ -171,19 +171,19 @@ class Posterior:
         *,
         height: int | None = None,
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64] | csr_array]]:
-        """Co-clustering probabilities, a strip of rows at a time.
+        """Co-clustering probabilities, one strip of rows at a time.
 
         Parameters
         ----------
         rows, columns, threshold
             As for `coclustering`.
         height : int, optional
-            Rows of a strip; by default as many as make 2**23 entries.
+            Number of rows of a strip; by default a strip has about 2**23 entries.
 
         Returns
         -------
         iterator of (items, strip)
-            The items of the rows, and their probabilities. No more than one strip is in memory.
+            The items of the rows, and their probabilities. Only one strip is in memory at a time.
         """
         return partitions.coclustering_strips(
             self.labels,
@@ -195,7 +195,7 @@ class Posterior:
         )
 
     def _plain_weights(self) -> NDArray[np.float64]:
-        """Weights of the flat draws; ones if they are equal, so that counting is exact."""
+        """Weights of the flat draws; ones if they are equal, so that counts are exact."""
         return label_draws.as_weights(self.weights, self.weights.size)
 
     def point_estimate(
@@ -206,21 +206,21 @@ class Posterior:
         max_clusters: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> NDArray[np.int64]:
-        """One partition that stands for the posterior.
+        """One partition that represents the posterior.
 
         Parameters
         ----------
         loss : {"vi", "binder", "map"}, default="vi"
-            The loss whose posterior expectation is made small (see
+            The loss whose posterior expectation to minimise (see
             `bnpcluster.partitions.point_estimate`), or "map": the draw with the highest
             log_posterior.
         cost : float, default=1.0
-            Cost of separating two items that belong together; joining two that do not costs 2 -
+            Cost of separating two items that belong together. Joining two that do not costs 2 -
             `cost`. Not for "map".
         max_clusters : int, optional
-            Most clusters that the partition may have. Not for "map".
+            Largest number of clusters of the partition. Not for "map".
         random_state : int, Generator, RandomState or None, default=None
-            For the search. None stands for a fixed seed.
+            For the search. None means a fixed seed.
 
         Returns
         -------
@@ -241,14 +241,14 @@ class Posterior:
         if cost != 1.0 or max_clusters is not None:
             raise ValueError("loss='map' takes neither cost nor max_clusters.")
         if "log_posterior" not in self.traces:
-            raise ValueError("loss='map' needs the trace 'log_posterior', which is not there.")
+            raise ValueError("loss='map' needs the trace 'log_posterior', which is missing.")
         values = np.asarray(self.traces["log_posterior"], dtype=float).ravel()
         return partitions.relabel(self._flat[np.nanargmax(values)])
 
     def credible_ball(
         self, level: float = 0.95, loss: str = "vi", *, estimate: ArrayLike | None = None
     ) -> partitions.CredibleBall:
-        """Smallest ball around a point estimate that holds a share `level` of the posterior.
+        """Smallest ball around a point estimate that contains a share `level` of the posterior.
 
         Parameters
         ----------
@@ -275,8 +275,8 @@ class Posterior:
         Parameters
         ----------
         loss : {"vi", "binder"} or None, default=None
-            None for the expected share, from 0 to 1, of the item's companions that differ; a loss
-            for the item's part in the expected loss.
+            None: the expected share, from 0 to 1, of the item's companions that differ. With a
+            loss: the item's part in the expected loss.
         estimate : array-like of shape (n_items,), optional
             The partition to judge; by default the point estimate for `loss`, or "vi".
 
@@ -291,17 +291,17 @@ class Posterior:
     def modes(
         self, loss: str = "vi", *, separation: float = 2.0, min_mass: float = 0.05
     ) -> list[partitions.Mode]:
-        """The distinct modes of the posterior, the heaviest first; one if it is unimodal.
+        """The distinct modes of the posterior, by decreasing mass; one if it is unimodal.
 
         Parameters
         ----------
         loss : {"vi", "binder"}, default="vi"
             The distance between partitions.
         separation : float, default=2.0
-            How many times farther a draw of one mode must be, on average, from those of another
-            than from those of its own.
+            The mean distance between draws of two modes must be more than this times the mean
+            distance within either.
         min_mass : float, default=0.05
-            Groups with less mass are no modes of their own.
+            Groups with less mass are not modes.
 
         Returns
         -------
@@ -321,19 +321,19 @@ class Posterior:
         return {int(k): float(p) for k, p in zip(values, mass, strict=True) if p > 0}
 
     def to_arviz(self, *, labels: bool = False) -> Any:
-        """The traces as an ArviZ object: a DataTree (ArviZ 1) or an InferenceData (before).
+        """Convert the traces to an ArviZ object: a DataTree (ArviZ 1) or an InferenceData (before).
 
         Parameters
         ----------
         labels : bool, default=False
             Whether to add the labels, with dimension "item", to the posterior group. Their values
-            have no meaning across draws.
+            are not comparable across draws.
 
         Returns
         -------
         xarray.DataTree or arviz.InferenceData
-            Group `posterior` with all traces but log_posterior, which is `sample_stats.lp`. Unequal
-            weights of the draws are in `sample_stats.weight`: ArviZ itself does not use them.
+            Group `posterior` has all traces except log_posterior, which is `sample_stats.lp`.
+            Unequal weights of the draws are in `sample_stats.weight`. ArviZ itself ignores them.
         """
         groups = {"posterior": {k: v for k, v in self.traces.items() if k != "log_posterior"}}
         stats = {}
@@ -351,7 +351,7 @@ class Posterior:
 def _from_dict(groups: dict[str, dict[str, NDArray]], dims: dict[str, list[str]]) -> Any:
     try:
         with warnings.catch_warnings():
-            # ArviZ 0.23 announces ArviZ 1 at import; both are served here.
+            # ArviZ 0.23 announces ArviZ 1 at import; this code supports both.
             warnings.simplefilter("ignore", FutureWarning)
             import arviz
     except ImportError as error:

@@ -14,7 +14,7 @@ from bnpcluster.likelihoods import Likelihood, Relational
 from bnpcluster.likelihoods.network.adjacency import as_graph, check_matrix
 from bnpcluster.priors import DirichletProcess, Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
-from bnpcluster.samplers.base import serves
+from bnpcluster.samplers.base import can_sample
 
 DEFAULT_SAMPLER = "arm"
 
@@ -139,8 +139,8 @@ class InfiniteRelationalModel(Sampled):
         return self._adopt(self._run_chains(as_graph(A, self.directed), components))
 
     def _check(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
-        if not serves(type(sampler), bound):
-            names = [repr(name) for name, cls in SAMPLERS.items() if serves(cls, bound)]
+        if not can_sample(type(sampler), bound):
+            names = [repr(name) for name, cls in SAMPLERS.items() if can_sample(cls, bound)]
             raise TypeError(
                 f"{type(sampler).__name__} needs clusters that are independent of one another, "
                 f"which those of a network are not: use {', '.join(names[:-1])} or {names[-1]}."

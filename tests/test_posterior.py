@@ -77,7 +77,7 @@ def test_copies_and_pickles_are_whole(posterior, clone):
         ({"labels": [[[0.5, 1]]]}, "integers"),
         ({"labels": [[[0, 1]]], "weights": [1.0]}, "weights must have shape"),
         ({"labels": [[[0, 1]]], "weights": [[-1.0]]}, "non-negative"),
-        ({"labels": [[[0, 1]]], "traces": {"alpha": [1.0]}}, "'alpha' must hold numbers"),
+        ({"labels": [[[0, 1]]], "traces": {"alpha": [1.0]}}, "'alpha' must be numeric"),
         ({"labels": [[[0, 1]]], "traces": {"labels": [[1.0]]}}, "cannot be named 'labels'"),
         ({"labels": [[[0, 1]]], "traces": {"coclustering": [[1.0]]}}, "cannot be named"),
         ({"labels": [[[0, 1]]], "traces": {"traces": [[1.0]]}}, "cannot be named"),
@@ -200,7 +200,7 @@ def test_lazy_matrix_is_array_like(weighted):
     assert "7 x 7" in repr(lazy)
     np.testing.assert_allclose(np.asarray(lazy), dense(weighted), atol=1e-14)
     assert np.asarray(lazy, dtype=np.float32).dtype == np.float32
-    with pytest.raises(ValueError, match="uncopied"):
+    with pytest.raises(ValueError, match="copy=False"):
         lazy.__array__(copy=False)
     assert pickle.loads(pickle.dumps(lazy))[0, 0] == 1.0
 

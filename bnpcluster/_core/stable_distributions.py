@@ -1,9 +1,9 @@
-"""Positive stable laws: total masses, tilted or not, and size-biased jumps.
+"""Positive stable distributions: total masses, tilted or not, and size-biased jumps.
 
-S of index s in (0, 1) has E exp(-l S) = exp(-l^s). With U uniform on (0, pi), E standard
+S of index s in (0, 1) has E exp(-l S) = exp(-l^s). Let U be uniform on (0, pi), E standard
 exponential and A(u) = (sin(s u)^s sin((1-s) u)^(1-s) / sin u)^(1/(1-s)), which increases from
-A(0) = (1-s) s^(s/(1-s)), S = (A(U) / E)^a with a = (1-s)/s has this law (Kanter). Masses are
-handled by their logarithms: for small s they leave the range of floating-point numbers.
+A(0) = (1-s) s^(s/(1-s)). Then S = (A(U) / E)^a with a = (1-s)/s has this distribution (Kanter).
+The functions work with log masses, because masses overflow for small s.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bnpcluster._core.jit import kernel
 
-NEAR_ONE = 1 - 1e-12  # times pi, where sines are still positive
+NEAR_ONE = 1 - 1e-12  # times pi, the largest angle with positive sines
 
 
 def log_zolotarev(u: NDArray, s: float) -> NDArray:
@@ -30,7 +30,7 @@ def log_lowest(s: float) -> float:
 
 
 def open_uniform(size: int, rng: np.random.Generator) -> NDArray:
-    """Uniforms on (0, pi), neither end included."""
+    """Uniforms on (0, pi), without both ends."""
     return np.pi * NEAR_ONE * (1 - rng.random(size))
 
 
@@ -45,7 +45,7 @@ def log_polynomially_tilted(theta: float, s: float, size: int, rng: np.random.Ge
 
     For theta > 0, T = (A(u) / G)^a with u of density A(u)^-w, w = theta a, and G ~ Gamma(1 + w).
     For theta < 0, T = T' / (1 - V) with T' of theta + s and V ~ Beta(1 - s, theta + s): the mass
-    before a first size-biased jump is what is left after it, and the jump.
+    before the first size-biased jump is the jump plus the mass after it.
     """
     if theta == 0.0:
         return log_stable(s, size, rng)
@@ -63,7 +63,7 @@ def log_polynomially_tilted(theta: float, s: float, size: int, rng: np.random.Ge
 def _angles(w: float, s: float, size: int, rng: np.random.Generator) -> NDArray:
     """Draws of u with density proportional to A(u)^-w on (0, pi).
 
-    By rejection: A(u) >= A(0) exp(s u^2 / 2), so a half-normal law, or a uniform one, covers it.
+    By rejection: A(u) >= A(0) exp(s u^2 / 2), so a half-normal or a uniform density is an envelope.
     """
     found: NDArray = np.empty(0)
     spread = 1.0 / math.sqrt(w * s)
@@ -83,8 +83,8 @@ def _angles(w: float, s: float, size: int, rng: np.random.Generator) -> NDArray:
 def log_exponentially_tilted(tau: float, s: float, size: int, rng: np.random.Generator) -> NDArray:
     """Draws of log T, T with density exp(tau - tau^(1/s) t) f_s(t).
 
-    T is the sum of m = ceil(tau) independent ones, each S m^(-1/s) tilted likewise, of which
-    rejection accepts at least one in e.
+    T is the sum of m = ceil(tau) independent variables S m^(-1/s), each with the same tilt.
+    Rejection accepts each of them with probability at least 1 / e.
     """
     m = math.ceil(tau)
     total = np.full(size, -np.inf)
@@ -92,7 +92,7 @@ def log_exponentially_tilted(tau: float, s: float, size: int, rng: np.random.Gen
         found: NDArray = np.empty(0)
         while len(found) < size:
             log_t = log_stable(s, size, rng) - math.log(m) / s
-            with np.errstate(over="ignore"):  # a mass so large is rejected
+            with np.errstate(over="ignore"):  # masses that overflow are rejected
                 tilt = np.exp(math.log(tau) / s + log_t)
             found = np.append(found, log_t[np.log(1 - rng.random(size)) < -tilt])
         total = np.logaddexp(total, found[:size])
@@ -111,7 +111,7 @@ def log_share_left(log_v, s, rng):
     """log(1 - x / v) of a size-biased jump x from the remaining mass v.
 
     x has density proportional to x^-s f_s(v - x) on (0, v). At s = 1/2 it is
-    2 v^2 Z^2 / (1 + 2 v Z^2) for a standard normal Z. Elsewhere, with x = v (1 - (1 + y)^-a) and
+    2 v^2 Z^2 / (1 + 2 v Z^2) for a standard normal Z. Otherwise, with x = v (1 - (1 + y)^-a) and
     z = v^(-1/a) A(u), the joint density of u and y is a product whose factors have envelopes.
     """
     if s == 0.5:
@@ -131,8 +131,8 @@ def log_share_left(log_v, s, rng):
 def log_level(log_x0, s, rng):
     """log of z = x0 A(u), u with density prop exp(-z) (G z^s + 1) on (0, pi), G = Gamma(1 - s).
 
-    As A(u) >= A(0) (1 + s u^2 / 2), exp(-z / 2) lies below a half-normal envelope, or a flat one
-    where that is too wide, and exp(-z / 2) (G z^s + 1) is bounded.
+    Since A(u) >= A(0) (1 + s u^2 / 2), exp(-z / 2) has a half-normal envelope, or a flat one if
+    that is too wide. exp(-z / 2) (G z^s + 1) is bounded.
     """
     log_g = math.lgamma(1.0 - s)
     z0 = math.exp(min(log_x0 + log_zolotarev_at(1e-9, s), 700.0))
@@ -159,7 +159,7 @@ def log_gamma_mixture(log_z, s, rng):
     """log of a Gamma(1 - s) or an exponential variable, with odds G z^s to 1."""
     odds = math.exp(min(math.lgamma(1.0 - s) + s * log_z, 700.0))
     if rng.random() * (odds + 1.0) < odds:
-        # Gamma(1 - s) is Gamma(2 - s) U^(1/(1-s)); its draws might underflow, their logs do not.
+        # Gamma(1 - s) is Gamma(2 - s) U^(1/(1-s)). Its draws may underflow, their logs do not.
         return math.log(rng.standard_gamma(2.0 - s)) + math.log(1.0 - rng.random()) / (1.0 - s)
     return math.log(rng.standard_exponential())
 

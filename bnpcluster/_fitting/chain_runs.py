@@ -19,7 +19,7 @@ from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster.diagnostics import diagnose
 from bnpcluster.posterior import Posterior
 from bnpcluster.samplers import SAMPLERS
-from bnpcluster.samplers.base import serves
+from bnpcluster.samplers.base import can_sample
 
 ROUNDS = 20  # how often chains meet in a fit, for interrupts and checkpoints
 SHOWN_ROUNDS = 200  # the same where progress is shown
@@ -181,7 +181,7 @@ def outcome(
 def _other(fitted: Fitted) -> str:
     """The name of a sampler to try where this one does not do, if there is one."""
     others = [name for name in OTHERS if SAMPLERS[name] is not type(fitted.sampler)]
-    return next((name for name in others if serves(SAMPLERS[name], fitted.bound)), "")
+    return next((name for name in others if can_sample(SAMPLERS[name], fitted.bound)), "")
 
 
 def _latent(chains: list[Chain], old: np.ndarray | None) -> np.ndarray | None:

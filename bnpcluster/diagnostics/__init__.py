@@ -1,4 +1,4 @@
-"""Can the draws be trusted? R-hat, effective sample sizes, autocorrelation times, one verdict."""
+"""Convergence diagnostics: R-hat, effective sample sizes, autocorrelation times, one verdict."""
 
 from bnpcluster.diagnostics.chains import Diagnostics, autocorrelation_time, diagnose
 

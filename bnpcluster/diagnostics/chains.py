@@ -1,10 +1,10 @@
-"""Can the draws be trusted? R-hat, effective sample sizes, autocorrelation times, one verdict.
+"""Convergence diagnostics of chains: R-hat, effective sample sizes, autocorrelation times.
 
-Rank-normalised split R-hat and the bulk and tail effective sample sizes are those of ArviZ
-(Vehtari et al. 2021, Rank-normalization, folding, and localization: an improved R-hat for
-assessing convergence of MCMC, Bayesian Analysis 16, 667-718). Partitions have no coordinates, so
-they are followed through scalar functions: the log posterior, the number of clusters, the share
-of the largest clusters, and whether some pairs of items are together.
+Rank-normalised split R-hat and the bulk and tail effective sample sizes come from ArviZ (Vehtari et
+al. 2021, Rank-normalization, folding, and localization: an improved R-hat for assessing convergence
+of MCMC, Bayesian Analysis 16, 667-718). Partitions have no coordinates, so the diagnostics use
+scalar functions: the log posterior, the number of clusters, the share of the largest clusters, and
+whether some pairs of items are together.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Diagnostics:
     ----------
     table : dict of str to dict
         For each quantity "rhat", "ess_bulk", "ess_tail", "tau" (the autocorrelation time in draws)
-        and "assessable". A quantity that has one and the same value in at least 95 % of the draws
-        of every chain is not assessable and has NaN. One that is constant within every chain but
-        differs between chains has an infinite R-hat.
+        and "assessable". A quantity with the same value in at least 95 % of the draws of every
+        chain is not assessable, and its numbers are NaN. A quantity that is constant within every
+        chain but differs between chains has an infinite R-hat.
     converged : bool or None
         Whether R-hat is below 1.05 and the bulk effective sample size at least 100 for every
         assessable quantity; None if there is none.
     verdict : str
-        The same in a sentence, with what to do next.
+        The same in words, with advice on what to do next.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Diagnostics:
     verdict: str
 
     def __str__(self) -> str:
-        head, rows = _cells(self.table)
+        head, rows = _table_cells(self.table)
         width = max((len(name) for name, *_ in rows), default=0)
         lines = [
             f"{name:<{width}}" + "".join(f"{cell:>{40 // len(cells)}}" for cell in cells)
@@ -72,7 +72,7 @@ class Diagnostics:
         return "\n".join([*lines, self.verdict])
 
     def _repr_html_(self) -> str:
-        head, rows = _cells(self.table)
+        head, rows = _table_cells(self.table)
         top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
         body = "".join(
             f"<tr><td>{html.escape(name)}</td>"
@@ -84,10 +84,10 @@ class Diagnostics:
         return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table><p>{verdict}</p>"
 
 
-def _cells(table: dict[str, Row]) -> tuple[list[str], list[list[str]]]:
-    """The table as text: pairs of items are summed up by the worst of them.
+def _table_cells(table: dict[str, Row]) -> tuple[list[str], list[list[str]]]:
+    """The table as text: head and rows. One row shows the worst of all pairs of items.
 
-    Head and rows; a row is a name and four numbers, or "not assessable" in their place.
+    A row is a name and four numbers, or "not assessable" instead of them.
     """
     pairs = {name: row for name, row in table.items() if name.startswith("pair_")}
     shown = {name: row for name, row in table.items() if name not in pairs}
@@ -108,9 +108,9 @@ def _cells(table: dict[str, Row]) -> tuple[list[str], list[list[str]]]:
 def autocorrelation_time(trace: ArrayLike) -> float:
     """Integrated autocorrelation time, 1 + 2 times the sum of the autocorrelations.
 
-    It is the number of draws that is worth one independent draw. The sum is cut by Geyer's initial
-    monotone sequence. With several chains their autocovariances are averaged and the variance of
-    the chains' means is added to all of them, so that chains which disagree show as long times.
+    This number of draws is worth one independent draw. Geyer's initial monotone sequence truncates
+    the sum. With several chains, their autocovariances are averaged, and the variance of the means
+    of the chains is added. So chains that disagree have long autocorrelation times.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def autocorrelation_time(trace: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN for a constant trace, infinite for chains that are constant but differ.
+        NaN for a constant trace. Infinite for chains that are constant but differ.
 
     References
     ----------
@@ -136,7 +136,7 @@ def autocorrelation_time(trace: ArrayLike) -> float:
     """
     x = np.atleast_2d(np.asarray(trace, dtype=float))
     if x.ndim != 2:
-        raise ValueError(f"A trace is (draws,) or (chains, draws), got shape {x.shape}.")
+        raise ValueError(f"A trace must have shape (draws,) or (chains, draws), got {x.shape}.")
     if not np.all(np.isfinite(x)) or x.size == 0 or x.min() == x.max():
         return math.nan
     if np.all(np.ptp(x, axis=1) == 0):
@@ -154,7 +154,7 @@ def autocorrelation_time(trace: ArrayLike) -> float:
 
 
 def _quantities(posterior: Posterior, pairs: ArrayLike | None) -> dict[str, NDArray]:
-    """Scalar functions of the draws, (chains, draws) each."""
+    """Scalar functions of the draws, each of shape (chains, draws)."""
     shape, n = posterior.weights.shape, posterior.n_items
     names = ["log_posterior", "n_clusters"]
     names = [name for name in names if name in posterior.traces]
@@ -164,15 +164,15 @@ def _quantities(posterior: Posterior, pairs: ArrayLike | None) -> dict[str, NDAr
     shares = label_draws.largest_shares(flat, N_SHARES)
     for t in range(min(N_SHARES, n - 1)):
         found[f"share_of_{t + 1}_largest"] = shares[:, t].reshape(shape)
-    chosen = _pairs(n) if pairs is None else np.asarray(pairs).reshape(-1, 2)
+    chosen = _followed_pairs(n) if pairs is None else np.asarray(pairs).reshape(-1, 2)
     for i, j in chosen:
         together = posterior.labels[:, :, i] == posterior.labels[:, :, j]
         found[f"pair_{i}_{j}"] = together.astype(float)
     return found
 
 
-def _pairs(n: int) -> NDArray:
-    """Some pairs of items, a function of n alone; all pairs if they are few."""
+def _followed_pairs(n: int) -> NDArray:
+    """Some pairs of items, which depend only on n; all pairs if there are few."""
     if n * (n - 1) // 2 <= N_PAIRS:
         return np.column_stack(np.triu_indices(n, 1))
     rng, chosen = np.random.default_rng(n), set[tuple[int, int]]()
@@ -183,13 +183,13 @@ def _pairs(n: int) -> NDArray:
 
 
 def _resampling(weights: NDArray[np.float64]) -> NDArray | None:
-    """For each chain the draws of a systematic sample in proportion to weight; None if equal."""
+    """Systematic sample of draws of each chain in proportion to weight; None for equal weights."""
     if weights.min() == weights.max():
         return None
     n = weights.shape[1]
     rows = []
     for w in weights:
-        # A run without weight still shows where it went.
+        # A run without weight counts with equal weights.
         edges = np.cumsum(w if w.sum() > 0 else np.ones(n))
         rows.append(np.searchsorted(edges, (np.arange(n) + 0.5) * (edges[-1] / n)))
     return np.minimum(np.array(rows), n - 1)
@@ -201,9 +201,9 @@ def _rhat(traces: NDArray[np.float64]) -> NDArray[np.float64]:
 
     if traces.shape[1] > 1:
         rhat = array_stats.rhat(traces, method="rank")
-        # Folding makes a constant of a trace that has two values, equally often.
+        # Folding makes a trace constant if it has two values equally often.
         return np.where(np.isnan(rhat), array_stats.rhat(traces, method="z_scale"), rhat)
-    # ArviZ asks for two chains; a single one is split here, and its halves are the two chains.
+    # ArviZ needs two chains. A single one is split here, and its halves are the two chains.
     half = traces.shape[2] // 2
     halves = np.concatenate([traces[:, :, :half], traces[:, :, -half:]], axis=1)
     median = np.median(halves, axis=(1, 2), keepdims=True)
@@ -223,7 +223,7 @@ def _normal_scores(traces: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _assess(quantities: dict[str, NDArray]) -> dict[str, Row]:
-    """One row per quantity."""
+    """Compute one row per quantity."""
     from arviz_stats.base import array_stats
 
     table: dict[str, Row] = {}
@@ -232,45 +232,45 @@ def _assess(quantities: dict[str, NDArray]) -> dict[str, Row]:
         enough = x.shape[1] >= (4 if x.shape[0] > 1 else 8)
         varies = enough and bool(np.all(np.isfinite(x))) and _varies(x)
         stuck = varies and bool(np.all(np.ptp(x, axis=1) == 0))
-        table[name] = _row()
+        table[name] = _diagnostics_row()
         if stuck:
             n_chains = float(len(x))
-            table[name] = _row(math.inf, n_chains, n_chains, math.inf)
+            table[name] = _diagnostics_row(math.inf, n_chains, n_chains, math.inf)
         elif varies:
             varying[name] = x
     if varying:
         traces = np.stack(list(varying.values()))
-        # A half of a chain may be constant: R-hat then is infinite, which is meant.
+        # If a half of a chain is constant, R-hat is infinite, as it should be.
         with np.errstate(divide="ignore", invalid="ignore"):
             rhat = _rhat(traces)
             bulk = array_stats.ess(traces, method="bulk")
             tail = array_stats.ess(traces, method="tail", prob=(0.05, 0.95))
         for q, (name, x) in enumerate(varying.items()):
             values = float(rhat[q]), float(bulk[q]), float(tail[q]), autocorrelation_time(x)
-            # Where only the middle draw varies, the halves of the chains are constant.
+            # If only the middle draw varies, the halves of the chains are constant.
             if not math.isnan(values[0]):
-                table[name] = _row(*values)
+                table[name] = _diagnostics_row(*values)
     return table
 
 
 def _varies(x: NDArray) -> bool:
-    """Whether some chain leaves the overall most frequent value more than rarely.
+    """Whether some chain differs more than rarely from the overall most frequent value.
 
-    A few visits elsewhere cannot be told from chance, and R-hat makes an alarm of them.
+    A few other values may be due to chance, and R-hat would raise a false alarm.
     """
     values, counts = np.unique(x, return_counts=True)
     return bool(np.any(np.mean(x != values[np.argmax(counts)], axis=1) > RARELY))
 
 
-def _row(*values: float) -> Row:
-    """The four numbers of a quantity; without any, it is not assessable."""
+def _diagnostics_row(*values: float) -> Row:
+    """The row of a quantity with these four numbers; without them it is not assessable."""
     names = ("rhat", "ess_bulk", "ess_tail", "tau")
     numbers = dict(zip(names, values or (math.nan,) * len(names), strict=True))
     return {**numbers, "assessable": bool(values)}
 
 
 def _apart(x: NDArray) -> str:
-    """Which chain differs from all others, if these agree without it."""
+    """Name the chain that differs from all others, if these agree without it."""
     if len(x) < 3:
         return ""
     rest = [_assess({"x": np.delete(x, c, axis=0)})["x"] for c in range(len(x))]
@@ -283,17 +283,17 @@ def _apart(x: NDArray) -> str:
 def diagnose(
     posterior: Posterior, *, pairs: Sequence[tuple[int, int]] | None = None, other: str = ""
 ) -> Diagnostics:
-    """Assess whether the chains of a posterior agree, and how many draws they are worth.
+    """Assess whether the chains of a posterior agree, and how many effective draws they have.
 
     Parameters
     ----------
     posterior : Posterior
-        The draws. Unequal weights (particles) are turned into repetitions within each run first.
+        The draws. Draws with unequal weights (particles) are first resampled within each run.
     pairs : sequence of (int, int), optional
-        Pairs of items whose being together is followed; by default ten that depend on the number
-        of items alone.
+        Pairs of items: whether they are together is one quantity each. The ten default pairs depend
+        only on the number of items.
     other : str, default=""
-        The name of a sampler that the verdict may advise to try instead.
+        The name of a sampler that the verdict may suggest instead.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Can weighted particles be trusted? Their effective number, and whether the runs agree."""
+"""Diagnostics of weighted particles: their effective number, and whether the runs agree."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ SPREAD_LIMIT = 1.0  # standard deviation of the runs' log evidences
 class RunDiagnostics:
     """Diagnostics of independent runs of sequential Monte Carlo.
 
-    R-hat does not apply: particles have weights and no order. What can be said is how many draws
-    the particles are worth, and whether the runs, which know nothing of one another, estimate the
-    same evidence.
+    R-hat does not apply, because particles have weights and no order. The diagnostics are the
+    effective number of draws of the particles, and whether the independent runs estimate the same
+    evidence.
 
     Attributes
     ----------
     table : dict of str to dict
         For every run, and for all runs together: "log_evidence", "ess" (the effective number of
         particles, by their weights) and "lines" (the effective number of different ancestors at
-        the first row: what the placement of the oldest rows rests on).
+        the first row; the clusters of the first rows rest on that many draws).
     converged : bool or None
-        Whether the runs' log evidences have a standard deviation of at most 1 and all particles
-        are worth at least 100 draws; None for a single run.
+        Whether the log evidences of the runs have a standard deviation of at most 1 and all
+        particles are worth at least 100 draws; None for a single run.
     verdict : str
-        The same in a sentence, with what to do next.
+        The same in words, with advice on what to do next.
     """
 
     table: dict[str, dict[str, float]]
@@ -75,23 +75,23 @@ def diagnose_runs(
 ) -> RunDiagnostics:
     """Diagnostics of runs with these evidences, weights (runs x particles) and first ancestors.
 
-    `remedy` is what the verdict advises where they disagree.
+    `remedy` is the advice of the verdict if they disagree.
     """
     table = {
-        f"run {r + 1}": _row(z, w, o)
+        f"run {r + 1}": _run_row(z, w, o)
         for r, (z, w, o) in enumerate(zip(log_evidences, weights, origins, strict=True))
     }
     n_runs, n = weights.shape
     everyone = (origins + n * np.arange(n_runs)[:, None]).ravel()
     if n_runs > 1:
-        table["all runs"] = _row(log_evidence, weights.ravel(), everyone)
+        table["all runs"] = _run_row(log_evidence, weights.ravel(), everyone)
     converged, verdict = _judge(log_evidences, list(table.values())[-1], remedy)
     return RunDiagnostics(table, converged, verdict)
 
 
-def _row(log_evidence: float, weights: NDArray, origins: NDArray) -> dict[str, float]:
+def _run_row(log_evidence: float, weights: NDArray, origins: NDArray) -> dict[str, float]:
     total = weights.sum()
-    if total == 0.0:  # next to the other runs
+    if total == 0.0:  # negligible next to the other runs
         return {"log_evidence": float(log_evidence), "ess": 0.0, "lines": 0.0}
     lines = np.bincount(origins, weights=weights / total)
     return {
@@ -102,10 +102,10 @@ def _row(log_evidence: float, weights: NDArray, origins: NDArray) -> dict[str, f
 
 
 def _judge(log_evidences: NDArray, row: dict[str, float], remedy: str) -> tuple[bool | None, str]:
-    """Converged or not, and the sentence that says so."""
+    """Whether the runs converged, and the verdict."""
     worth = f"the particles are worth {row['ess']:.0f} draws, from {row['lines']:.1f} lines"
     if len(log_evidences) == 1:
-        return None, f"One run only, {worth}: compare it with others, n_chains=4."
+        return None, f"There is only one run ({worth}): compare it with others, n_chains=4."
     spread = float(np.std(log_evidences, ddof=1))
     if not spread <= SPREAD_LIMIT:
         return False, (

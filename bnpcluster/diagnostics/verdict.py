@@ -1,4 +1,4 @@
-"""One sentence on whether draws can be trusted, and what to do next."""
+"""The verdict of the diagnostics: whether the chains agree, and what to do next."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Row = dict[str, float | bool]
 def judge(
     table: dict[str, Row], posterior: Posterior, another: str, apart: Callable[[str], str]
 ) -> tuple[bool | None, str]:
-    """Converged or not, and the sentence that says so.
+    """Whether the chains converged, and the verdict.
 
-    `apart` tells of a quantity which chain differs from all others.
+    `apart` names the chain that differs from all others in a quantity.
     """
     population = posterior.weights.min() < posterior.weights.max()
     longer = "raise n_particles" if population else "run longer with continue_fit(n_draws)"
@@ -51,13 +51,15 @@ def _nothing_to_assess(posterior: Posterior, longer: str) -> str:
     if posterior.n_draws < needed:
         return f"Too few draws to assess ({needed} per chain are needed): {longer}."
     if posterior.n_chains > 1:
-        same = "all chains hold one and the same answer, to be trusted if they began apart"
-        return f"Hardly anything varies over the draws: {same} (init='auto')."
+        return (
+            "Hardly anything varies over the draws. The chains agree. This is reassuring only if "
+            "they started from different partitions (init='auto')."
+        )
     return "Hardly anything varies over the only chain: compare it with others, n_chains=4."
 
 
 def _describe(name: str) -> str:
-    """A quantity in words."""
+    """Describe a quantity in words."""
     if name.startswith("pair_"):
         _, i, j = name.split("_")
         return f"whether items {i} and {j} belong together"

@@ -1,13 +1,13 @@
-"""Summaries of draws of a partition, from any program.
+"""Summaries of draws of a partition. The draws may come from any program.
 
 `draws` is an array of integer labels, (draws, items) or (chains, draws, items). Only equality of
 labels within a draw matters: they need not be consecutive nor mean the same in two draws.
 
-`point_estimate`            one partition that stands for the draws
-`credible_ball`             how far from it the draws reach, and the partitions on the edge
-`item_uncertainty`          which items are where they are for sure
-`modes`                     the few partitions about which the draws gather, and their masses
-`coclustering`              how often two items are together, and `coclustering_strips` in parts
+`point_estimate`            one partition that represents the draws
+`credible_ball`             how far the draws are from it, and the partitions on the edge
+`item_uncertainty`          how certain the cluster of each item is
+`modes`                     the few partitions around which the draws concentrate, and their masses
+`coclustering`              how often two items are together; `coclustering_strips` in parts
 `expected_loss`, `binder_loss`, `variation_of_information`, `relabel`
 """
 

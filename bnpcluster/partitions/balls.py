@@ -13,18 +13,18 @@ from bnpcluster.partitions.losses import relabel
 
 @dataclass(frozen=True)
 class CredibleBall:
-    """The draws within a radius of an estimate, and those on the edge of it.
+    """The draws within a radius of an estimate, and the most distant of them.
 
     Attributes
     ----------
     radius : float
-        The smallest radius for which the ball holds at least `level` of the posterior mass.
+        The smallest radius for which the ball contains at least `level` of the posterior mass.
     level, mass : float
-        The level asked for, and the share of the draws' weight that the ball holds.
+        The requested level, and the share of the weight of the draws in the ball.
     loss : {"vi", "binder"}
         The distance.
     n_clusters : tuple of int
-        Least and largest number of clusters of the draws in the ball.
+        Smallest and largest number of clusters of the draws in the ball.
     horizontal, upper, lower : ndarray of shape (m, n_items)
         The distinct draws in the ball that are farthest from the estimate: among all, among those
         with the fewest clusters, and among those with the most.
@@ -42,8 +42,8 @@ class CredibleBall:
     def __str__(self) -> str:
         low, high = self.n_clusters
         return (
-            f"Within {self.loss} distance {self.radius:.4g} of the estimate lie {self.mass:.1%} "
-            f"of the draws; they have {low} to {high} clusters."
+            f"{self.mass:.1%} of the draws are within {self.loss} distance {self.radius:.4g} of "
+            f"the estimate; they have {low} to {high} clusters."
         )
 
 
@@ -55,14 +55,14 @@ def credible_ball(
     loss: str = "vi",
     weights: ArrayLike | None = None,
 ) -> CredibleBall:
-    """Smallest ball around an estimate that holds a share `level` of the draws.
+    """Smallest ball around an estimate that contains a share `level` of the draws.
 
     Parameters
     ----------
     draws : array-like of shape (n_draws, n_items) or (n_chains, n_draws, n_items)
         Integer labels.
     estimate : array-like of shape (n_items,)
-        Integer labels of the centre, for instance from `point_estimate`.
+        Integer labels of the centre, for example from `point_estimate`.
     level : float, default=0.95
         Posterior mass to enclose, above 0 and at most 1.
     loss : {"vi", "binder"}, default="vi"

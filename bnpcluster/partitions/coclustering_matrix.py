@@ -1,7 +1,7 @@
-"""Co-clustering probabilities of pairs of items: dense, in parts, listed, sparse or streamed.
+"""Co-clustering probabilities of pairs of items: dense, in parts, at pairs, sparse or in strips.
 
-Nothing here grows with the square of the number of items unless that is asked for, and then it is
-refused where it would not fit.
+Memory grows with the square of the number of items only if you ask for a dense matrix. A matrix
+that is too large is an error.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MAX_DENSE_BYTES = 2 * 1024**3
-"""Largest co-clustering matrix, dense or sparse, that is made on request."""
-SPARSE_BYTES = 12  # of one entry: the value, and the number of its column
+"""Size of the largest co-clustering matrix, dense or sparse."""
+SPARSE_BYTES = 12  # bytes of one entry: the value, and the number of its column
 
 
 def coclustering(
@@ -42,10 +42,10 @@ def coclustering(
     rows, columns : array-like of int or bool, or slice, optional
         The items of the rows and of the columns; all items by default.
     pairs : array-like of int of shape (n_pairs, 2), optional
-        The pairs of items asked for, instead of rows and columns.
+        Pairs of items, instead of rows and columns.
     threshold : float, optional
         If given, the result is sparse and keeps the positive entries that are at least this large.
-        No dense n x n matrix is made on the way.
+        No dense n x n matrix is computed.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def coclustering(
     if pairs is not None:
         if rows is not None or columns is not None or threshold is not None:
             raise ValueError("pairs cannot be combined with rows, columns or a threshold.")
-        return _listed(matrix, mass, pairs)
+        return _at_pairs(matrix, mass, pairs)
     if threshold is not None:
         return _sparse(matrix, mass, rows, columns, threshold)
     if rows is None and columns is None:
@@ -92,21 +92,21 @@ def coclustering_strips(
     threshold: float | None = None,
     height: int | None = None,
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64] | csr_array]]:
-    """Co-clustering probabilities, a strip of rows at a time.
+    """Co-clustering probabilities, one strip of rows at a time.
 
     Parameters
     ----------
     draws, weights, rows, columns, threshold
         As for `coclustering`.
     height : int, optional
-        Rows of a strip; by default as many as make 2**23 entries.
+        Number of rows of a strip; by default a strip has about 2**23 entries.
 
     Yields
     ------
     items : ndarray of int of shape (height,)
         The items of these rows.
     strip : ndarray or scipy.sparse.csr_array of shape (height, columns)
-        Their probabilities. No more than one strip is in memory.
+        Their probabilities. Only one strip is in memory at a time.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def coclustering_strips(
     mass = label_draws.as_weights(weights, len(matrix))
     if height is not None and height < 1:
         raise ValueError(f"height must be at least 1, got {height}.")
-    # Not a generator itself, so that wrong arguments are refused at once.
+    # This is not a generator, so that wrong arguments raise an error at once.
     return _strips(matrix, mass, rows, columns, threshold, height)
 
 
@@ -193,13 +193,15 @@ def _sparse(
             raise ValueError(
                 f"The first {n_rows} rows of the sparse co-clustering matrix take more than the "
                 f"{MAX_DENSE_BYTES / 1024**3:.0f} GiB allowed. Raise the threshold of {threshold}, "
-                "ask for some rows, or take coclustering_strips, one strip at a time."
+                "ask for fewer rows, or use coclustering_strips()."
             )
         strips.append(strip)
     return vstack(strips, format="csr")
 
 
-def _listed(draws: NDArray, weights: NDArray[np.float64], pairs: ArrayLike) -> NDArray[np.float64]:
+def _at_pairs(
+    draws: NDArray, weights: NDArray[np.float64], pairs: ArrayLike
+) -> NDArray[np.float64]:
     index = np.asarray(pairs)
     if index.ndim != 2 or index.shape[1] != 2 or (index.size and index.dtype.kind not in "iu"):
         raise ValueError(
@@ -211,23 +213,23 @@ def _listed(draws: NDArray, weights: NDArray[np.float64], pairs: ArrayLike) -> N
 
 
 def items_of(which: ArrayLike | slice | None, n_items: int) -> NDArray[np.intp]:
-    """Item numbers meant by a slice, an index array or a mask; all of them by None."""
+    """Item numbers selected by a slice, an index array or a mask; None selects all of them."""
     items = np.arange(n_items)
     if which is None or isinstance(which, slice):
         return items[which or slice(None)]
     index = np.asarray(which)
     if index.ndim > 1:
-        raise IndexError(f"Items are indexed by one-dimensional arrays, not {index.ndim}-d.")
+        raise IndexError(f"An index of items must be one-dimensional, got shape {index.shape}.")
     return np.atleast_1d(items[index]) if index.size else items[:0]
 
 
 def refuse_large(n_rows: int, n_columns: int) -> None:
-    """Raise a ValueError, before anything is allocated, if a dense block would be too large."""
+    """Raise a ValueError if a dense block would be too large, before allocating it."""
     n_bytes = 8 * n_rows * n_columns
     if n_bytes > MAX_DENSE_BYTES:
         raise ValueError(
             f"A dense {n_rows} x {n_columns} co-clustering matrix takes {n_bytes / 1024**3:.1f} "
-            f"GiB, more than the {MAX_DENSE_BYTES / 1024**3:.0f} GiB allowed. Ask for a block, "
-            "coclustering(rows=..., columns=...), for pairs, coclustering(pairs=...), for a sparse "
-            "matrix, coclustering(threshold=0.1), or for strips, coclustering_strips()."
+            f"GiB, more than the {MAX_DENSE_BYTES / 1024**3:.0f} GiB allowed. Ask for a block with "
+            "coclustering(rows=..., columns=...), for pairs with coclustering(pairs=...), for a "
+            "sparse matrix with coclustering(threshold=0.1), or use coclustering_strips()."
         )

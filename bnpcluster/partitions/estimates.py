@@ -9,8 +9,8 @@ from bnpcluster.partitions import label_draws, multistart
 from bnpcluster.partitions.losses import relabel
 from bnpcluster.partitions.search import Objective
 
-# The point estimate uses every distinct draw up to this many; more where items are few (so many
-# labels cost little), fewer where items are very many.
+# The point estimate uses up to MAX_DRAWS distinct draws. It uses more if there are few items, up to
+# CHEAP_LABELS labels, and fewer if there are very many items, down to MAX_LABELS labels.
 MAX_DRAWS = 1000
 CHEAP_LABELS = 10**6
 MAX_LABELS = 10**7
@@ -26,13 +26,13 @@ def point_estimate(
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     n_starts: int = 64,
 ) -> NDArray[np.int64]:
-    """Partition with the least posterior expected loss that a local search finds.
+    """Partition with the smallest posterior expected loss found by a local search.
 
-    Of at most 10 items all partitions are tried. Otherwise items are moved one at a time while the
-    exact expected loss falls, then whole clusters are dissolved and their items placed anew. The
-    starts are the three most central draws (of at most 100 looked at), one block, sequential
-    allocation in random order, and random labels; the best result is returned. No n x n matrix is
-    involved.
+    For at most 10 items it tries all partitions. Otherwise it moves one item at a time as long as
+    the exact expected loss decreases. Then it dissolves whole clusters and reallocates their items.
+    The starts are the three most central draws (of at most 100), one block, sequential allocation
+    in random order, and random labels. The best result is returned. The search needs no n x n
+    matrix.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ def point_estimate(
     weights : array-like, optional
         Weight of each draw; equal by default. They need not sum to one.
     cost : float, default=1.0
-        Cost of separating two items that belong together, above 0 and below 2; joining two that do
-        not costs 2 - `cost`. The larger, the fewer clusters.
+        Cost of separating two items that belong together, above 0 and below 2. Joining two that do
+        not costs 2 - `cost`. A larger cost gives fewer clusters.
     max_clusters : int, optional
-        Most clusters that the estimate may have; as many as are best by default.
+        Largest number of clusters of the estimate; no limit by default.
     random_state : int, Generator, RandomState or None, default=None
-        Orders and random starts of the search. None stands for a fixed seed: the same draws give
-        the same estimate.
+        Determines the orders and the random starts of the search. None means a fixed seed: the same
+        draws give the same estimate.
     n_starts : int, default=64
-        Largest number of random starts, in turn sequential allocation and random labels. Fewer are
-        made when four starts have led to the same loss.
+        Largest number of random starts, which alternate between sequential allocation and random
+        labels. The search makes fewer if four starts lead to the same loss.
 
     Returns
     -------
@@ -61,12 +61,12 @@ def point_estimate(
 
     Notes
     -----
-    Identical draws are merged, which is exact. If more than 1,000 distinct draws are left (or
-    1e6 / n_items, if that is more; at most 1e7 / n_items, but never less than 40), that many are
-    taken, evenly spaced in order of sampling and in proportion to weight. If there are many labels,
-    the climbs (two that agree, or four) use a sample of 100 of these draws or 2e5 labels, and the
-    best of them is finished with all. The search stops adding starts and dissolving clusters after
-    about 4e9 elementary operations.
+    Identical draws are merged, which is exact. The search uses at most 1,000 distinct draws (or
+    1e6 / n_items, if that is more; at most 1e7 / n_items, but at least 40). If there are more, they
+    are thinned: evenly spaced in order of sampling and in proportion to weight. If there are many
+    labels, the climbs (two that agree, or four) use a sample of 100 of these draws or 2e5 labels,
+    and the best climb is finished with all draws. The search adds no starts and dissolves no
+    clusters after about 4e9 elementary operations.
 
     References
     ----------
@@ -97,7 +97,8 @@ def point_estimate(
     limit = max(40, min(max(MAX_DRAWS, CHEAP_LABELS // n), MAX_LABELS // n))
     kept, totals = label_draws.thin(totals, limit)
     distinct, _ = label_draws.canonical(matrix[rows[kept]])
-    return relabel(multistart.find(distinct, totals, objective, _generator(random_state), n_starts))
+    rng = _generator(random_state)
+    return relabel(multistart.best_found(distinct, totals, objective, rng, n_starts))
 
 
 def _generator(

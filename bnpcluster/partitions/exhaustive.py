@@ -1,8 +1,8 @@
-"""Few items: all their partitions, and the one with the least expected loss.
+"""Few items: all their partitions, and the one with the smallest expected loss.
 
-Target: the exact expected loss of `search`, which is a sum over the clusters of the candidate, up
-to a constant. So it is computed once for each set of items (bit i of a number stands for item i),
-and that of every partition is the sum over its blocks.
+Up to a constant, the exact expected loss of `search` is a sum over the clusters of the candidate.
+So each term is computed once for each set of items (bit i of a number represents item i), and the
+loss of every partition is the sum over its blocks.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from bnpcluster.partitions import label_draws
 from bnpcluster.partitions.search import Objective
 
-FEW_ITEMS = 10  # they have 115,975 partitions; one item more, and a search takes less time
-ROUNDING = 1e-12  # of an expected loss, as a share of what all items in one cluster gain
+FEW_ITEMS = 10  # they have 115,975 partitions; with one item more, a search is faster
+ROUNDING = 1e-12  # rounding of an expected loss, relative to the gain of one cluster of all items
 
 
 def all_partitions(n: int) -> np.ndarray:
-    """All partitions of n items, one per row, clusters numbered in order of appearance.
+    """List all partitions of n items, one per row, with clusters in order of appearance.
 
     Examples
     --------
@@ -37,12 +37,12 @@ def all_partitions(n: int) -> np.ndarray:
     return rows
 
 
-def least(
+def best_of_all(
     draws: NDArray[np.int32], weights: NDArray[np.float64], objective: Objective
 ) -> NDArray[np.int32]:
-    """Labels of the partition with the least expected loss; of equally good ones, the first."""
+    """Labels of the partition with the smallest expected loss; the first one if several tie."""
     n = draws.shape[1]
-    partitions, blocks = _listed(n)
+    partitions, blocks = _partitions_and_blocks(n)
     added = _added_loss(draws, weights, objective)
     allowed = partitions.max(axis=1) < objective.max_clusters
     losses = np.where(allowed, added[blocks].sum(axis=1), np.inf)
@@ -51,14 +51,14 @@ def least(
 
 
 @cache
-def _listed(n: int) -> tuple[NDArray[np.int8], NDArray[np.int16]]:
+def _partitions_and_blocks(n: int) -> tuple[NDArray[np.int8], NDArray[np.int16]]:
     """All partitions and their blocks."""
     partitions = all_partitions(n).astype(np.int8)
-    return partitions, _blocks(partitions).astype(np.int16)
+    return partitions, _block_sets(partitions).astype(np.int16)
 
 
-def _blocks(partitions: NDArray) -> NDArray[np.int64]:
-    """The blocks of each partition as sets of items; the empty set where there are fewer than n."""
+def _block_sets(partitions: NDArray) -> NDArray[np.int64]:
+    """The blocks of each partition as sets of items, padded with empty sets to n blocks."""
     n = partitions.shape[1]
     bits = 1 << np.arange(n)
     return np.stack([(partitions == b) @ bits for b in range(n)], axis=1)
@@ -67,11 +67,11 @@ def _blocks(partitions: NDArray) -> NDArray[np.int64]:
 def _added_loss(
     draws: NDArray[np.int32], weights: NDArray[np.float64], objective: Objective
 ) -> NDArray[np.float64]:
-    """(2 - c) f(m) - 2 sum_r w_r sum_b f(m_rb) of every set, of whose m items m_rb are in block b.
+    """(2 - c) f(m) - 2 sum_r w_r sum_b f(m_rb) of every set of m items, with m_rb in block b.
 
-    The same block of many draws counts once, with the weight of all of them.
+    A block that many draws share is handled once, with the weight of all of them.
     """
-    n, blocks = draws.shape[1], _blocks(draws)
+    n, blocks = draws.shape[1], _block_sets(draws)
     sets = np.arange(2**n)
     sizes = ((sets[:, None] >> np.arange(n)) & 1).sum(axis=1)
     f = (sizes * label_draws.block_gain(objective.loss, n)[sizes]).astype(float)

@@ -1,7 +1,7 @@
 """Draws of partitions as plain arrays: canonical labels, merging, thinning, losses, co-clustering.
 
-Target: exact sums over draws of pairwise quantities, in memory that never grows with n^2.
-`partitions` holds the public functions, `search` the search for a point estimate.
+It computes exact sums over draws of pairwise quantities in memory that never grows with n^2.
+The package `partitions` has the public functions, `search` the search for a point estimate.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnpcluster._core.jit import kernel
 
-CHUNK_CELLS = 1 << 23  # labels held as 32-bit integers at one time
+CHUNK_CELLS = 1 << 23  # labels in memory as 32-bit integers at one time
 COLUMN_TILE = 1024
 
 
@@ -28,7 +28,7 @@ def as_draws(draws: ArrayLike) -> NDArray:
             f"Draws must be (draws, items) or (chains, draws, items), got shape {array.shape}."
         )
     if array.size == 0:
-        raise ValueError(f"At least one draw of one item is needed, got shape {array.shape}.")
+        raise ValueError(f"draws must not be empty, got shape {array.shape}.")
     return array.reshape(-1, array.shape[-1])
 
 
@@ -41,20 +41,20 @@ def as_labels(labels: ArrayLike, n_items: int | None = None) -> NDArray:
             f"got shape {array.shape} and dtype {array.dtype}."
         )
     if n_items is not None and len(array) != n_items:
-        raise ValueError(f"The labelling has {len(array)} items, {n_items} are expected.")
+        raise ValueError(f"The labelling must have {n_items} items, got {len(array)}.")
     return array
 
 
 def as_weights(weights: ArrayLike | None, n_draws: int) -> NDArray[np.float64]:
     """Non-negative weights of the draws, one per draw in the order of `as_draws`.
 
-    They are left unnormalised: ones for equal weights, so that counting stays exact.
+    They are not normalised. Equal weights become ones, so that counts stay exact.
     """
     if weights is None:
         return np.ones(n_draws)
     array = np.asarray(weights, dtype=float).ravel()
     if len(array) != n_draws:
-        raise ValueError(f"There are {len(array)} weights for {n_draws} draws.")
+        raise ValueError(f"There must be one weight per draw, got {len(array)} for {n_draws}.")
     if not np.all(np.isfinite(array)) or array.min() < 0 or array.max() == 0:
         raise ValueError("Weights must be finite, non-negative and not all zero.")
     return np.ones(n_draws) if array.min() == array.max() else array
@@ -76,7 +76,7 @@ def _canonicalise(draws, seen, code, n_blocks):
 
 
 def canonical(draws: NDArray) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Labels by first appearance (a new array) and the number of blocks of each draw."""
+    """Labels in order of first appearance (a new array), and the number of blocks of each draw."""
     low, high = int(draws.min()), int(draws.max())
     if high - low < max(4 * draws.size, 1024) and high < 2**31 and low >= -(2**31):
         shifted = np.array(draws, dtype=np.int64) - low if low < 0 else draws
@@ -143,7 +143,7 @@ def merge(draws: NDArray, weights: NDArray[np.float64]) -> tuple[NDArray, NDArra
     for part, labels, n_blocks in chunks(draws):
         for r, row in enumerate(labels, start=part.start):
             if weights[r] > 0:
-                # Equal rows have as many blocks, so they come to be of the same type.
+                # Equal rows have equal numbers of blocks, so they get the same type.
                 row = row.astype(np.uint8) if n_blocks[r - part.start] <= 256 else row
                 key = blake2b(row, digest_size=16).digest()
                 totals[key] = totals.get(key, 0.0) + weights[r]
@@ -152,9 +152,9 @@ def merge(draws: NDArray, weights: NDArray[np.float64]) -> tuple[NDArray, NDArra
 
 
 def thin(weights: NDArray[np.float64], size: int) -> tuple[NDArray, NDArray[np.float64]]:
-    """Systematic sample of about `size` draws in proportion to weight: rows, multiplicities.
+    """Systematic sample of about `size` draws in proportion to weight: rows and multiplicities.
 
-    With equal weights these are evenly spaced draws.
+    With equal weights the draws are evenly spaced.
     """
     if len(weights) <= size:
         return np.arange(len(weights)), weights
@@ -167,8 +167,8 @@ def thin(weights: NDArray[np.float64], size: int) -> tuple[NDArray, NDArray[np.f
 def block_gain(loss: str, n_items: int, largest: int | None = None) -> NDArray[np.float64]:
     """g[m] such that a loss is the sum over cells of m_ab (g[m_a] + g[m_b] - 2 g[m_ab]).
 
-    m_ab is the number of items in block a of one partition and b of the other. g[0] = 0 is unused;
-    the last is g[largest], by default that of all items.
+    m_ab is the number of items in block a of one partition and b of the other. g[0] = 0 is unused.
+    The last entry is g[largest], by default that of all items.
     """
     sizes = np.arange(1, (largest or n_items) + 1, dtype=float)
     if loss == "vi":
@@ -214,7 +214,7 @@ def distances_canonical(
     gain: NDArray[np.float64],
     cost: float = 1.0,
 ) -> NDArray[np.float64]:
-    """Loss between a labelling and every draw, all of them canonical."""
+    """Loss between a labelling and every draw, if all are canonical."""
     n = len(labels)
     order, starts = _by_block(labels)
     out = np.empty(len(draws))
@@ -224,7 +224,7 @@ def distances_canonical(
 
 
 def _by_block(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The items in order of their block, and where each block starts."""
+    """The items in order of their block, and the start of each block."""
     order = np.argsort(labels, kind="stable").astype(np.int32)
     return order, np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int32)
 
@@ -234,7 +234,7 @@ def distances(
 ) -> NDArray[np.float64]:
     """Loss between a labelling and every draw: O(n) each, memory O(n).
 
-    Separating items that a draw has together costs `cost`, joining others 2 - `cost`.
+    Separating items that a draw joins costs `cost`. Joining others costs 2 - `cost`.
     """
     gain = block_gain(loss, draws.shape[1])
     labels = canonical(estimate[None])[0][0]
@@ -243,7 +243,7 @@ def distances(
 
 
 def all_distances(draws: NDArray, loss: str) -> NDArray[np.float64]:
-    """Loss between every two draws, which are taken to be few."""
+    """Loss between every two draws; for few draws."""
     rows, _ = canonical(draws)
     gain, out = block_gain(loss, draws.shape[1]), np.zeros((len(rows), len(rows)))
     for r in range(1, len(rows)):
@@ -253,7 +253,7 @@ def all_distances(draws: NDArray, loss: str) -> NDArray[np.float64]:
 
 @kernel
 def _item_terms(order, starts, draws, weights, gain, sizes, joint, out):
-    """Each item's part in the loss, as in `_distances`; without gains, its companions' share."""
+    """Add up each item's part in the loss, as in `_distances`; without gains, 1 - both / either."""
     for r in range(draws.shape[0]):
         labels = draws[r]
         for i in range(len(labels)):
@@ -279,7 +279,7 @@ def _item_terms(order, starts, draws, weights, gain, sizes, joint, out):
 def item_terms(
     estimate: NDArray, draws: NDArray, weights: NDArray[np.float64], loss: str | None
 ) -> NDArray[np.float64]:
-    """Weighted sums over the draws of each item's disagreement with a labelling."""
+    """Weighted sum over the draws of each item's disagreement with a labelling."""
     n = draws.shape[1]
     gain = np.zeros(0) if loss is None else block_gain(loss, n)
     order, starts = _by_block(canonical(estimate[None])[0][0])
@@ -306,16 +306,16 @@ def pair_agreements(
     items, places = np.unique(np.concatenate([left, right]), return_inverse=True)
     out = np.zeros(len(left))
     if len(left):
-        labels = np.ascontiguousarray(_comparable(_take(draws, items)))
+        labels = np.ascontiguousarray(_comparable(_columns_of(draws, items)))
         _pair_agreements(labels, places[: len(left)], places[len(left) :], weights, out)
-    return out / np.cumsum(weights)[-1]  # the sum in the order of the kernel's, see below
+    return out / np.cumsum(weights)[-1]  # sums in the same order as the kernel, see below
 
 
 @kernel
 def _agreements(left, right, weights, first, width, out):
     """out[i, j] += weight of the draws in which item i of `left` and j of `right` are together.
 
-    Columns from `first` on, in tiles that keep a row of sums and a strip of labels in the cache.
+    It fills columns from `first` on, in tiles, so that sums and labels stay in the cache.
     """
     for start in range(first, out.shape[1], width):
         stop = min(start + width, out.shape[1])
@@ -328,7 +328,7 @@ def _agreements(left, right, weights, first, width, out):
 
 
 def smallest_integers(labels: NDArray) -> NDArray:
-    """The labels in the smallest integer type that holds them, unsigned where it can be."""
+    """The labels in the smallest integer type, unsigned if possible."""
     low, high = int(labels.min()), int(labels.max())
     extremes = (high, high) if low >= 0 else (low, -1 - high)
     kind = np.result_type(*map(np.min_scalar_type, extremes))
@@ -336,13 +336,13 @@ def smallest_integers(labels: NDArray) -> NDArray:
 
 
 def _comparable(draws: NDArray) -> NDArray:
-    """The draws in one of the three types that `_agreements` is compiled for."""
+    """The draws in one of the three types for which `_agreements` is compiled."""
     small = smallest_integers(draws)
     return small if small.dtype in (np.uint8, np.uint16) else canonical(draws)[0]
 
 
-def _take(draws: NDArray, items: NDArray) -> NDArray:
-    """The draws of some items; no copy if these are all items in order."""
+def _columns_of(draws: NDArray, items: NDArray) -> NDArray:
+    """The draws of some items; not a copy if these are all items in order."""
     n = draws.shape[1]
     if len(items) == n and np.array_equal(items, np.arange(n)):
         return draws
@@ -357,13 +357,13 @@ def agreement_strips(
     symmetric: bool = False,
     height: int | None = None,
 ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Weighted shares of the draws in which items are together, some rows at a time.
+    """Weighted shares of the draws in which items are together, one strip of rows at a time.
 
-    With `symmetric`, columns left of the first row of a strip are left at zero.
+    With `symmetric`, columns before the first row of a strip stay zero.
     """
     items, places = np.unique(np.concatenate([rows, columns]), return_inverse=True)
-    labels = _comparable(_take(draws, items))
-    right = np.ascontiguousarray(_take(labels, places[len(rows) :]))
+    labels = _comparable(_columns_of(draws, items))
+    right = np.ascontiguousarray(_columns_of(labels, places[len(rows) :]))
     height = height or max(1, CHUNK_CELLS // max(1, len(columns)))
     for start in range(0, len(rows), height):
         part = slice(start, min(start + height, len(rows)))
@@ -371,6 +371,6 @@ def agreement_strips(
         strip = np.zeros((len(left), len(columns)))
         first = start if symmetric else 0
         _agreements(left, right, weights, first, COLUMN_TILE, strip)
-        # The same sum in the same order: an item is with itself with probability exactly one.
+        # Both sums have the same order, so that the diagonal is exactly one.
         strip /= np.cumsum(weights)[-1]
         yield part, strip

@@ -1,8 +1,8 @@
-"""The co-clustering matrix as an array whose entries are computed when they are asked for."""
+"""The co-clustering matrix as an array that computes its entries on request."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,20 +10,34 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from bnpcluster.posterior import Posterior
+
+class _Draws(Protocol):
+    """What the matrix needs of a `bnpcluster.posterior.Posterior`."""
+
+    n_items: int
+
+    def coclustering(
+        self,
+        rows: ArrayLike | slice | None = None,
+        columns: ArrayLike | slice | None = None,
+        threshold: float | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+    ) -> Any:
+        """Probabilities that two items are in the same cluster."""
 
 
 class LazyCoclustering:
-    """Co-clustering matrix whose entries are computed when they are asked for.
+    """Co-clustering matrix that computes its entries on request.
 
-    It behaves like a read-only array of shape (n_items, n_items) that is indexed along each axis
-    on its own: `lazy[rows, columns]` with integers, slices, index arrays or boolean masks.
-    `np.asarray(lazy)` gives the dense matrix, or refuses if that would take more than 2 GiB.
+    It behaves like a read-only array of shape (n_items, n_items). Each axis is indexed separately:
+    `lazy[rows, columns]` with integers, slices, index arrays or boolean masks. `np.asarray(lazy)`
+    gives the dense matrix, or raises an error if it would take more than 2 GiB.
 
     Parameters
     ----------
     posterior : Posterior
-        The draws. Only a reference is kept.
+        The draws. The matrix keeps only a reference.
 
     Examples
     --------
@@ -39,7 +53,7 @@ class LazyCoclustering:
     dtype = np.dtype(np.float64)
     ndim = 2
 
-    def __init__(self, posterior: Posterior):
+    def __init__(self, posterior: _Draws):
         self._posterior = posterior
 
     @property
@@ -58,7 +72,7 @@ class LazyCoclustering:
         keys = key if isinstance(key, tuple) else (key,)
         given = [k for k in keys if k is not Ellipsis]
         if len(given) > 2 or len(keys) > len(given) + 1 or any(k is None for k in given):
-            raise IndexError("A co-clustering matrix is indexed by at most two sets of items.")
+            raise IndexError("A co-clustering matrix takes at most two indices.")
         if len(given) == 1 and keys[0] is Ellipsis:
             given.insert(0, slice(None))
         rows, columns = (*given, slice(None), slice(None))[:2]
@@ -80,5 +94,5 @@ class LazyCoclustering:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
         if copy is False:
-            raise ValueError("The co-clustering matrix is computed: it cannot be had uncopied.")
+            raise ValueError("copy=False is not possible: the matrix is computed on request.")
         return np.asarray(self._posterior.coclustering(), dtype=dtype)

@@ -9,7 +9,7 @@ from bnpcluster.partitions import label_draws
 
 
 def relabel(labels: ArrayLike) -> NDArray[np.int64]:
-    """Number clusters from 0, the largest first, ties by first item.
+    """Number clusters from 0, the largest first; ties are in order of the first item.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def binder_loss(a: ArrayLike, b: ArrayLike) -> float:
     Returns
     -------
     float
-        Number of pairs that are together in one partition and apart in the other. Divided by
-        n (n - 1) / 2 it is one minus the Rand index.
+        Number of pairs that are together in one partition and apart in the other. This number
+        divided by n (n - 1) / 2 is one minus the Rand index.
 
     References
     ----------
@@ -116,9 +116,9 @@ def expected_loss(
     weights : array-like, optional
         Weight of each draw; equal by default. They need not sum to one.
     cost : float, default=1.0
-        Cost of separating two items that are together in a draw; joining others costs 2 - `cost`.
-        For Binder's loss it multiplies the number of such pairs; the variation of information
-        becomes cost H(estimate | draw) + (2 - cost) H(draw | estimate).
+        Cost of separating two items that are together in a draw. Joining others costs 2 - `cost`.
+        Binder's loss multiplies the numbers of such pairs by these costs. The variation of
+        information becomes cost H(estimate | draw) + (2 - cost) H(draw | estimate).
 
     Returns
     -------

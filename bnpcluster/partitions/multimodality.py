@@ -1,4 +1,4 @@
-"""The few partitions about which the draws of a multimodal posterior gather."""
+"""The few partitions around which the draws of a multimodal posterior concentrate."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scipy.sparse.csgraph import connected_components
 from bnpcluster.partitions import label_draws
 from bnpcluster.partitions.estimates import point_estimate
 
-# Draws whose distances from one another are computed; fewer, but not below the least number, where
-# items are many, and from some of the items only where they are very many.
+# Most draws whose pairwise distances are computed. There are fewer if there are many items, but at
+# least FEWEST_COMPARED. If there are very many items, distances use MOST_ITEMS of them.
 MOST_COMPARED = 400
 FEWEST_COMPARED = 60
 COMPARED_LABELS = 10**8
@@ -22,18 +22,18 @@ MOST_ITEMS = 10**5
 
 @dataclass(frozen=True)
 class Mode:
-    """One of the partitions about which the draws gather.
+    """One of the partitions around which the draws concentrate.
 
     Attributes
     ----------
     labels : ndarray of shape (n_items,)
         The point estimate from the draws of this mode.
     mass : float
-        The share of the weight of all draws that belong to it.
+        Its share of the weight of all draws.
     spread : float
-        Mean distance of these draws from `labels`.
+        Mean distance of its draws from `labels`.
     draws : ndarray of int
-        Their numbers; chains come one after the other.
+        The numbers of its draws, with the chains one after the other.
     """
 
     labels: NDArray[np.int64]
@@ -68,35 +68,35 @@ def modes(
     weights : array-like, optional
         Weight of each draw; equal by default. They need not sum to one.
     separation : float, default=2.0
-        How many times farther a draw of one mode must be, on average, from those of another than
-        from those of its own. Above 1; smaller values separate modes that overlap more.
+        The mean distance between draws of two modes must be more than this times the mean distance
+        within either. Above 1. Smaller values separate modes that overlap more.
     min_mass : float, default=0.05
-        Groups with less mass are no modes of their own. Above 0 and at most 1.
+        Groups with less mass are not modes. Above 0 and at most 1.
     random_state : int, Generator, RandomState or None, default=None
-        For the search for representatives; see `point_estimate`. The groups involve no chance.
+        For the search for representatives; see `point_estimate`. The groups are not random.
 
     Returns
     -------
     list of Mode
-        The heaviest first. A unimodal posterior has one.
+        In order of decreasing mass. A unimodal posterior has one mode.
 
     Notes
     -----
-    At most 400 draws (fewer where items are many), evenly spaced in order of sampling and in
-    proportion to weight, are grouped by their distances (on 1e5 evenly spaced items at most). The
-    two groups with the least mean distance are joined, again and again, but for groups that are
-    separate: both hold `min_mass`, and the mean distance between them is more than `separation`
-    times that between two draws within either. Then every draw goes to the group whose point
-    estimate is nearest.
+    The algorithm groups at most 400 draws (fewer if there are many items) by their distances (on at
+    most 1e5 evenly spaced items). The draws are evenly spaced in order of sampling and in
+    proportion to weight. The two groups with the smallest mean distance are joined repeatedly,
+    except separate ones. Two groups are separate if both have `min_mass` and the mean distance
+    between them is more than `separation` times that between two draws within either. Then every
+    draw goes to the group with the nearest point estimate.
 
-    Where a few items waver between clusters, each for itself, every combination may be such a
-    group. So groups belong to one mode if a single item makes the difference between their central
-    draws, or if they are no farther from one another than any two draws are on average; and so does
-    whatever is chained to them in this way: many modes, each near the next, may count as one. The
-    average is taken anew within each of the modes, for a far one hides that others are distinct.
+    If a few items switch between clusters independently, every combination may be such a group. So
+    groups belong to one mode if their central draws differ in a single item, or if they are no
+    farther apart than two draws on average. Chains of such groups belong to one mode too: many
+    modes, each near the next, may count as one. The average is then recomputed within each of the
+    modes, because a distant mode hides that others are distinct.
 
-    The masses are as good as the sampler: chains that never leave their mode weigh modes by how
-    many chains there are.
+    The masses are only as good as the sampler. If chains never leave their mode, the mass of a mode
+    is the share of the chains in it.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def modes(
     n = matrix.shape[1]
     label_draws.block_gain(loss, 1)
     most = min(MOST_COMPARED, max(FEWEST_COMPARED, isqrt(COMPARED_LABELS // n)))
-    sample, count = _sample(mass, most)
+    sample, count = _systematic_sample(mass, most)
     some = matrix[sample, :: -(-n // MOST_ITEMS)]
     least = min_mass * count.sum() * (1 - 1e-12)
     distance = label_draws.all_distances(some, loss)
@@ -139,8 +139,10 @@ def modes(
     return sorted(found, key=lambda mode: -mode.mass)
 
 
-def _sample(mass: NDArray[np.float64], size: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Some draws, and how often each counts: a systematic sample unless all are few and alike."""
+def _systematic_sample(
+    mass: NDArray[np.float64], size: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Some draws and their counts: all if they are few with equal weights, else a sample."""
     if len(mass) <= size and mass.min() == mass.max():
         return np.arange(len(mass)), np.ones(len(mass))
     edges = np.cumsum(mass)
@@ -152,10 +154,10 @@ def _sample(mass: NDArray[np.float64], size: int) -> tuple[NDArray[np.intp], NDA
 def _groups(
     distance: NDArray[np.float64], count: NDArray[np.float64], separation: float, least: float
 ) -> list[NDArray[np.intp]]:
-    """Join the two nearest groups that are not separate, until all are.
+    """Join the two nearest groups that are not separate, until all are separate.
 
-    A draw that counts several times is no pair with itself: that it is heavy tells nothing of how
-    far from one another the draws about it are.
+    A draw that counts several times is not a pair with itself, because its weight says nothing
+    about the distances between the draws around it.
     """
     total, size, label = distance * np.outer(count, count), count.copy(), np.arange(len(count))
     pairs = size * size - count * count
@@ -186,7 +188,7 @@ def _chained(
     distance: NDArray[np.float64],
     count: NDArray[np.float64],
 ) -> list[NDArray[np.intp]]:
-    """Chain groups that are near, or no farther apart than any two draws; again in each chain."""
+    """Chain groups that are near, or no farther apart than the average; recursively by chain."""
     size = np.array([count[g].sum() for g in groups])
     pairs = np.outer(size, size)
     total = [[count[a] @ distance[np.ix_(a, b)] @ count[b] for b in groups] for a in groups]
@@ -203,12 +205,12 @@ def _chained(
 
 
 def _one_item_apart(a: NDArray, b: NDArray) -> bool:
-    """Whether moving one item, or none, makes one partition of the other."""
+    """Whether two partitions are equal or differ by moving one item."""
     (_, a, in_a), (_, b, in_b) = (np.unique(z, False, True, True) for z in (a, b))
     cells, size = np.unique(a * len(in_b) + b, return_counts=True)
     whole_a, whole_b = size == in_a[cells // len(in_b)], size == in_b[cells % len(in_b)]
-    torn = size[~(whole_a & whole_b)]  # what is a cluster in one of them at most
-    if len(torn) == 3:  # the item in the middle has left a cluster for another; both go on
+    torn = size[~(whole_a & whole_b)]  # intersections that are not a cluster of both
+    if len(torn) == 3:  # one item moved between two clusters that both remain
         return size[~whole_a & ~whole_b].tolist() == [1]
     return len(torn) == 0 or (len(torn) == 2 and torn.min() == 1)
 

@@ -1,15 +1,14 @@
-"""Where the search for a point estimate starts, and with how many of the draws.
+"""Starts of the search for a point estimate, and the number of draws that it uses.
 
-What: climbs of `search` from several starts; few items are left to `exhaustive`. With many labels
-the climbs are made with a sample of the draws, and the best of them is finished with all: the
-tables of a sample stay in the cache, and most of a climb is far from where the difference would
-matter.
+The search climbs from several starts (see `search`). `exhaustive` handles few items. If there are
+many labels, the climbs use a sample of the draws, and the best one is finished with all draws. The
+tables of a sample stay in the cache, and the sample is precise enough for most of a climb.
 Paper: Dahl, Johnson and Mueller (2022), Search algorithms and loss functions for Bayesian
 clustering, Journal of Computational and Graphical Statistics 31, 1189-1201.
 
-Where many clusters would make the tables large, the search goes on with fewer draws; it starts no
-new climb once several starts have led to the same loss, or a number of operations is used up. All
-this depends on counts alone, never on a clock.
+If many clusters would make the tables too large, the search continues with fewer draws. It stops
+after several starts have led to the same loss, or after a limit on operations. All this
+depends only on counts, never on a clock.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ from bnpcluster.partitions.search import (
     TooWide,
 )
 
-LITTLE_WORK = 3 * 10**6  # below that, agreement does not stop the search
+LITTLE_WORK = 3 * 10**6  # agreement stops the search only after this much work
 AGREEING_STARTS = 4
 N_CENTRAL_DRAWS = 3
-JUDGED_LABELS = 4 * 10**6  # looked at to find the central draws
-ROUGH_LABELS = 2 * 10**5  # in the sample of the draws, unless these were fewer than FEW_DRAWS
+JUDGED_LABELS = 4 * 10**6  # labels compared to find the central draws
+ROUGH_LABELS = 2 * 10**5  # labels in the sample of the draws, which has at least FEW_DRAWS draws
 ROUGH_STARTS = 4
 ROUGH_AGREEMENT = 1e-3
 
 
-def find(
+def best_found(
     draws: NDArray[np.int32],
     weights: NDArray[np.float64],
     objective: Objective,
@@ -51,7 +50,7 @@ def find(
     """Labels of the best partition found for weighted draws with canonical labels."""
     n = draws.shape[1]
     if n <= exhaustive.FEW_ITEMS:
-        return exhaustive.least(draws, weights, objective)
+        return exhaustive.best_of_all(draws, weights, objective)
     central = _central_draws(draws, weights, objective)
 
     sample, times = label_draws.thin(weights, max(FEW_DRAWS, ROUGH_LABELS // n))
@@ -60,7 +59,7 @@ def find(
     some, apart = draws[sample], np.arange(n, dtype=np.int32)
     nothing = _expected_loss(apart, some, times, objective)
     rough = _within_room(some, times, objective, rng, _few_climbs, central, nothing)
-    return _within_room(draws, weights, objective, rng, _finish, rough)
+    return _within_room(draws, weights, objective, rng, _final_descent, rough)
 
 
 def _within_room(
@@ -68,14 +67,14 @@ def _within_room(
     weights: NDArray[np.float64],
     objective: Objective,
     rng: np.random.Generator,
-    run: Callable[..., NDArray[np.int32]],
+    optimise: Callable[..., NDArray[np.int32]],
     *arguments: Any,
 ) -> NDArray[np.int32]:
-    """What `run` finds, with fewer draws if the tables of all would become too large."""
+    """Result of `optimise`, with fewer draws if the tables of all would be too large."""
     while True:
         n_blocks = draws.max(axis=1) + 1
         try:
-            return run(Search(draws, n_blocks, weights, objective, rng), *arguments)
+            return optimise(Search(draws, n_blocks, weights, objective, rng), *arguments)
         except TooWide:
             fewest = FEW_DRAWS if len(draws) > FEW_DRAWS else LEAST_DRAWS
             rows, weights = label_draws.thin(weights, max(len(draws) // 2, fewest))
@@ -96,7 +95,7 @@ def _expected_loss(
 def _central_draws(
     draws: NDArray[np.int32], weights: NDArray[np.float64], objective: Objective
 ) -> NDArray[np.int32]:
-    """The few draws nearest to all others, judged on an evenly spaced subset of the draws."""
+    """The few draws nearest to the others, computed on an evenly spaced subset of the draws."""
     limit = max(10, isqrt(JUDGED_LABELS // draws.shape[1]))
     subset, times = label_draws.thin(weights, min(100, limit))
     rows = draws[subset]
@@ -107,7 +106,7 @@ def _central_draws(
 def _starts(
     search: Search, central: NDArray[np.int32], n_random: int
 ) -> Iterator[NDArray[np.int32]]:
-    """Labels to climb from; -1 stands for sequential allocation. The kinds take turns."""
+    """Labels from which to climb, with alternating kinds; -1 means sequential allocation."""
     one = np.zeros(search.n_items, dtype=np.int32)
     fixed = [central[0], one, *central[1:]]
     for s in range(max(n_random, len(fixed))):
@@ -118,15 +117,15 @@ def _starts(
 
 
 def _climbs(search: Search, central: NDArray[np.int32], n_starts: int) -> NDArray[np.int32]:
-    """The best local optimum over all starts, or the one that several of them lead to."""
+    """Best local optimum over all starts, or over the first ones if several of them agree."""
     starts = _starts(search, central, n_starts)
     return _best_climb(search, starts, lambda least: search.agreement, AGREEING_STARTS)
 
 
 def _few_climbs(search: Search, central: NDArray[np.int32], nothing: float) -> NDArray[np.int32]:
-    """The best of a few local optima, or of two whose losses differ by little.
+    """Best of a few local optima, or of two with almost equal losses.
 
-    `nothing` is the loss of nothing placed, which completes that of the search.
+    `nothing` is the loss of one cluster per item. The loss of the search is relative to it.
     """
     starts = islice(_starts(search, central, ROUGH_STARTS), ROUGH_STARTS)
     return _best_climb(search, starts, lambda least: ROUGH_AGREEMENT * (nothing + least), 2)
@@ -138,7 +137,7 @@ def _best_climb(
     leeway: Callable[[float], float],
     enough: int,
 ) -> NDArray[np.int32]:
-    """The best local optimum over all starts, or over those up to `enough` that agree."""
+    """Best local optimum over all starts, or over the first ones if `enough` of them agree."""
     search.widen(int(search.n_blocks.max()) + 1)
     losses: list[float] = []
     labels, least = search.tables.labels, np.inf
@@ -153,8 +152,8 @@ def _best_climb(
     return labels
 
 
-def _finish(search: Search, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The local optimum next to a good partition."""
-    search.place(labels)
+def _final_descent(search: Search, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Local optimum near a good partition."""
+    search.start_from(labels)
     search.descend()
     return search.tables.labels.copy()

@@ -1,22 +1,22 @@
-"""Local search for the partition with the least expected loss over weighted draws.
+"""Local search for the partition with the smallest expected loss over weighted draws.
 
-What: from one start, sweeps that move one item at a time until none moves, then attempts to
-dissolve whole clusters. `multistart` chooses the starts.
+From one start, passes over the items move one item at a time until none moves. Then the search
+tries to dissolve whole clusters. `multistart` chooses the starts.
 Target: the exact expected loss, (2 - c) sum_a f(m_a) + sum_r w_r [c sum_b f(m_rb) - 2 sum_ab
 f(m_rab)], where f(m) = m g(m), g comes from `label_draws.block_gain`, and c is the cost of
-separating, 1 if both errors cost the same. m_rab counts the items in cluster a of the candidate and
-block b of draw r.
+separating (1 if both errors cost the same). m_rab counts the items in cluster a of the candidate
+and block b of draw r.
 Paper: Dahl, Johnson and Mueller (2022), Search algorithms and loss functions for Bayesian
 clustering, Journal of Computational and Graphical Statistics 31, 1189-1201.
 
-The counts m_rab are kept as a table with one row per block of a draw and one column per cluster,
-beside w_r [f(m_rab + 1) - f(m_rab)]. Scoring an item against every cluster then is a sum of R short
-rows. Blocks of a single item need no row: they contribute nothing to any score. While a search
-settles, few clusters change: if an item's own one has not, it is scored against those alone.
+The counts m_rab are in a table with one row per block of a draw and one column per cluster. Another
+table has w_r [f(m_rab + 1) - f(m_rab)]. So the scores of an item for all clusters are a sum of R
+short rows. Blocks of a single item need no row: they contribute nothing to any score. Late in a
+search few clusters change. If an item's own cluster has not changed, only those that have are
+scored again.
 
-Where many clusters would make the tables too large for the number of draws, `TooWide` says so. The
-number of clusters is limited by the caller alone, unless the tables of the least number of draws
-would not fit.
+`TooWide` is raised if many clusters would make the tables too large for the number of draws. Only
+the caller limits the number of clusters, unless even the tables of LEAST_DRAWS draws would not fit.
 """
 
 from __future__ import annotations
@@ -30,46 +30,46 @@ from bnpcluster._core.jit import kernel
 from bnpcluster.partitions import label_draws
 
 CELL_LIMIT = 4 * 10**7  # cells of the tables, 12 bytes each
-SWEEP_LIMIT = 2 * 10**9  # cells read in one sweep over all items
-WORK_LIMIT = 4 * 10**9  # cells read in all sweeps
-SCATTERED = 4  # a cell of a scattered column takes as long as so many in a row
-FEW_DRAWS = 100  # with so few draws these limits on the tables do not apply, but the next
-MOST_CELLS = 2 * 10**8  # cells of the tables whatever they hold: 2.4 GB
-LEAST_DRAWS = 10  # that a search goes on with; then clusters are limited to what fits
+SWEEP_LIMIT = 2 * 10**9  # cells read in one pass over all items
+WORK_LIMIT = 4 * 10**9  # cells read in all passes
+SCATTERED = 4  # a cell of a scattered column takes as long as 4 adjacent ones
+FEW_DRAWS = 100  # up to this number of draws, only the next limit on the tables applies
+MOST_CELLS = 2 * 10**8  # cells of the tables in any case: 2.4 GB
+LEAST_DRAWS = 10  # fewest draws for which the search continues; beyond, clusters are limited
 
 
 class Objective(NamedTuple):
-    """What is to be small, and among which partitions."""
+    """The loss to minimise, and the partitions to consider."""
 
     loss: str
-    cost: float = 1.0  # of separating a pair; joining one costs 2 - cost
+    cost: float = 1.0  # cost of separating a pair; joining one costs 2 - cost
     max_clusters: int = 2**31 - 1
 
 
 class Tables(NamedTuple):
     """A candidate partition and its contingency counts with every draw."""
 
-    labels: NDArray[np.int32]  # (n,) cluster of each item, -1 while it is in none
-    sizes: NDArray[np.int32]  # (columns,) of each cluster
-    used: NDArray[np.int64]  # (1,) clusters at and above this number are empty
-    rows: NDArray[np.int32]  # (n, R) row of the item's block in each draw, 0 if it is alone there
+    labels: NDArray[np.int32]  # (n,) cluster of each item, -1 if it is in none
+    sizes: NDArray[np.int32]  # (columns,) size of each cluster
+    used: NDArray[np.int64]  # (1,) clusters from this number on are empty
+    rows: NDArray[np.int32]  # (n, R) row of the item's block in each draw, 0 if a single item
     counts: NDArray[np.int32]  # (rows, columns) m_rab; row 0 stays zero
     gains: NDArray[np.float64]  # (rows, columns) w_r [f(m_rab + 1) - f(m_rab)]
     weights: NDArray[np.float64]  # (R,) summing to one
     step: NDArray[np.float64]  # (n + 1,) f(m + 1) - f(m)
-    joining: NDArray[np.float64]  # (n + 1,) the same times 2 - cost
-    most: NDArray[np.int64]  # (1,) clusters allowed
+    joining: NDArray[np.float64]  # (n + 1,) `step` times 2 - cost
+    most: NDArray[np.int64]  # (1,) number of clusters allowed
     score: NDArray[np.float64]  # (columns,) scratch of `_score`
-    margins: NDArray[np.float64]  # (n,) how far each item was from moving when last looked at
+    margins: NDArray[np.float64]  # (n,) best other score minus own score, when last scored
     clock: NDArray[np.int64]  # (1,) changes of clusters so far
     changed: NDArray[np.int64]  # (columns,) the last change of each cluster
-    looked: NDArray[np.int64]  # (n,) the last change before each item was last looked at
+    looked: NDArray[np.int64]  # (n,) the last change before each item was last scored
     listed: NDArray[np.int64]  # (columns,) scratch: clusters that have changed since then
 
 
 @kernel
 def _number_rows(draws, n_blocks, sizes, rows):
-    """Number the blocks of two items or more over all draws from 1; returns how many there are."""
+    """Number the blocks of at least two items over all draws from 1; return their number."""
     n_rows = 0
     for r in range(draws.shape[0]):
         for b in range(n_blocks[r]):
@@ -88,7 +88,7 @@ def _number_rows(draws, n_blocks, sizes, rows):
 def _score(tables, i):
     """score[a] = (2 - c) [f(m_a + 1) - f(m_a)] - 2 sum_r gains: change of the loss if i joins a.
 
-    Right for clusters without item i; for its own one see `_score_own`. Empty ones score zero.
+    Valid for clusters without item i; for its own one see `_score_own`. Empty ones score zero.
     """
     score, n_columns = tables.score, tables.used[0] + 1
     for a in range(n_columns):
@@ -103,10 +103,10 @@ def _score(tables, i):
 
 @kernel
 def _score_changed(tables, i):
-    """`_score` of item i's own cluster, and of those that have changed since it was looked at.
+    """`_score` of item i's own cluster, and of those that changed since it was last scored.
 
-    The others are as unattractive as they were, if its own one has not changed: they score inf.
-    Returns whether this was possible, and less work than all scores.
+    If its own cluster has not changed, the others are still no better, and score inf. Returns False
+    if it has changed, or if computing all scores is less work.
     """
     score, n_columns, own = tables.score, tables.used[0] + 1, tables.labels[i]
     since, count = tables.looked[i], 1
@@ -130,7 +130,7 @@ def _score_changed(tables, i):
 
 @kernel
 def _score_own(tables, i):
-    """Change of the expected loss when item i, once taken out of its cluster, joins it again."""
+    """Change of the expected loss when item i, taken out of its cluster, joins it again."""
     own, total = tables.labels[i], 0.0
     for r in range(tables.rows.shape[1]):
         row = tables.rows[i, r]
@@ -154,8 +154,8 @@ def _change_count(tables, i, a, by):
 
 
 @kernel
-def _move(tables, i, a):
-    """Take item i out of its cluster, if any, and put it into cluster a, if not -1."""
+def _move_item(tables, i, a):
+    """Take item i out of its cluster, if it has one, and put it into cluster a, unless -1."""
     used = tables.used
     if tables.labels[i] >= 0:
         _change_count(tables, i, tables.labels[i], -1)
@@ -168,12 +168,13 @@ def _move(tables, i, a):
 
 
 @kernel
-def _sweep(tables, order, start, slack, tolerance, totals):
-    """Put the items order[start:] where the expected loss is least, one after the other.
+def _improve(tables, order, start, slack, tolerance, totals):
+    """Move the items order[start:] in turn to the cluster with the smallest expected loss.
 
-    Unplaced items are placed; others move only for a gain above `tolerance`. Adds to `totals` the
-    change of the loss and the number of moves. Returns where it stopped: short of the end when no
-    empty column is left. `slack` bounds the difference of the two scores of an item's own cluster.
+    Items without a cluster are placed; others move only for a gain above `tolerance`. Adds to
+    `totals` the change of the loss and the number of moves. Returns the position where it stopped,
+    before the end if no empty column is left. `slack` bounds the difference of the two scores of an
+    item's own cluster.
     """
     score = tables.score
     for p in range(start, len(order)):
@@ -198,30 +199,30 @@ def _sweep(tables, order, start, slack, tolerance, totals):
                 totals[0] += score[best] - now
                 totals[1] += 1
                 tables.margins[i] = -np.inf
-                _move(tables, i, best)
+                _move_item(tables, i, best)
     return len(order)
 
 
 @kernel
-def _assign(tables, items, clusters):
-    """Move `items` to the given clusters (-1: to none); the change of the expected loss."""
+def _reassign(tables, items, clusters):
+    """Move `items` to the given clusters (-1: to none); return the change of the loss."""
     change = 0.0
     for p in range(len(items)):
         i = items[p]
         if tables.labels[i] >= 0:
             change -= _score_own(tables, i)
-        _move(tables, i, clusters[p])
+        _move_item(tables, i, clusters[p])
         if clusters[p] >= 0:
             change += _score_own(tables, i)
     return change
 
 
 class TooWide(Exception):
-    """The tables would become too large for this number of draws."""
+    """The tables would be too large for this number of draws."""
 
 
 class Search:
-    """Local search over partitions; `loss` is the expected loss, less that of nothing placed."""
+    """Local search over partitions; `loss` is the expected loss relative to no items placed."""
 
     def __init__(
         self,
@@ -258,17 +259,17 @@ class Search:
             listed=np.zeros(0, dtype=np.int64),
         )
         self.tolerance = 1e-10 * float(step.max())
-        self.agreement = 1e-9 * n * float(step.max())  # rounding of a whole climb
-        # The steps of f differ by at most this much from one size to the next.
+        self.agreement = 1e-9 * n * float(step.max())  # rounding error of a climb
+        # Consecutive steps of f differ by at most this much.
         self.slack = 2.0 * float(np.diff(step).max()) + self.tolerance
 
     @staticmethod
     def _fitting(n_rows: int, n_draws: int) -> int:
-        """Clusters for which there is room when the draws may not become fewer."""
+        """Largest number of clusters that fits if the number of draws cannot be reduced."""
         return 2**31 - 1 if n_draws > LEAST_DRAWS else max(MOST_CELLS // n_rows - 8, 1)
 
     def widen(self, n_columns: int) -> None:
-        """Make room for at least so many clusters, or as many as are allowed."""
+        """Make room for at least `n_columns` clusters, or for as many as are allowed."""
         t, columns = self.tables, 8 * -(-min(n_columns, self.most + 1) // 8)
         extra, n_draws, cells = columns - len(t.sizes), t.rows.shape[1], len(t.counts) * columns
         if extra <= 0:
@@ -285,11 +286,11 @@ class Search:
             listed=np.zeros(columns + 1, dtype=np.int64),
         )
 
-    def sweep(self, items: NDArray) -> int:
-        """One pass over `items`; the number of those that moved."""
+    def improve(self, items: NDArray) -> int:
+        """Make one pass over `items`; return the number of those that moved."""
         totals, position = np.zeros(2), 0
         while True:
-            position = _sweep(self.tables, items, position, self.slack, self.tolerance, totals)
+            position = _improve(self.tables, items, position, self.slack, self.tolerance, totals)
             if position == len(items):
                 break
             self.widen(2 * len(self.tables.sizes))
@@ -297,27 +298,27 @@ class Search:
         self.work += len(items) * self.tables.rows.shape[1] * int(self.tables.used[0] + 1)
         return int(totals[1])
 
-    def assign(self, items: NDArray, clusters: NDArray) -> None:
+    def reassign(self, items: NDArray, clusters: NDArray) -> None:
         """Move `items` to the given clusters, -1 for none."""
         self.widen(int(clusters.max()) + 2)
-        self.loss += _assign(self.tables, items, clusters)
+        self.loss += _reassign(self.tables, items, clusters)
 
     def descend(self) -> None:
-        """Sweeps until no item moves; between those over all items, some over the likeliest."""
+        """Repeat passes until no item moves; extra passes cover the items most likely to move."""
         few = self.n_items // 4
-        while self.sweep(self.in_turn(np.arange(self.n_items))):
+        while self.improve(self.in_turn(np.arange(self.n_items))):
             near = np.argpartition(self.tables.margins, few)[:few]
-            while few and self.sweep(self.in_turn(near)):
+            while few and self.improve(self.in_turn(near)):
                 pass
 
     def in_turn(self, items: NDArray) -> NDArray:
-        """The items, cluster by cluster in random order: their rows then stay in the cache."""
+        """The items by cluster, in random order; this keeps their rows in the cache."""
         shuffled = self.rng.permutation(items)
         turns = self.rng.permutation(int(self.tables.used[0]))
         return shuffled[np.argsort(turns[self.tables.labels[shuffled]], kind="stable")]
 
     def dissolve(self) -> bool:
-        """Dissolve every cluster in turn and place its items anew; whether that gained anything."""
+        """Dissolve every cluster in turn and reallocate its items; return whether the loss fell."""
         before = self.loss
         for a in self.rng.permutation(int(self.tables.used[0])):
             items = np.flatnonzero(self.tables.labels == a)
@@ -327,38 +328,38 @@ class Search:
 
     def _dissolve_cluster(self, items: NDArray) -> None:
         before, old = self.loss, self.tables.labels[items]
-        self.assign(items, np.full(len(items), -1, dtype=np.int32))
-        self.sweep(items)
-        self.sweep(items)
+        self.reassign(items, np.full(len(items), -1, dtype=np.int32))
+        self.improve(items)
+        self.improve(items)
         if self.loss >= before - self.tolerance:
-            self.assign(items, old)
+            self.reassign(items, old)
             self.loss = before
 
-    def place(self, start: NDArray[np.int32]) -> None:
-        """Begin with a labelling; items with the label -1 are allocated in random order."""
+    def start_from(self, start: NDArray[np.int32]) -> None:
+        """Start from a labelling; items with the label -1 are allocated in random order."""
         items = self.rng.permutation(self.n_items)
         start = _largest(start, self.most)
-        self.assign(items, np.full(self.n_items, -1, dtype=np.int32))
+        self.reassign(items, np.full(self.n_items, -1, dtype=np.int32))
         self.loss = 0.0
-        self.assign(items, start[items])
-        self.sweep(items[start[items] < 0])
+        self.reassign(items, start[items])
+        self.improve(items[start[items] < 0])
 
     def climb(self, start: NDArray[np.int32]) -> float:
-        """Local optimum from a labelling, see `place`."""
-        self.place(start)
+        """Climb to a local optimum from a labelling, see `start_from`; return its loss."""
+        self.start_from(start)
         self.descend()
         while self.work < WORK_LIMIT and self.dissolve():
             self.descend()
         return self.loss
 
     def random_labels(self) -> NDArray[np.int32]:
-        """Labels drawn uniformly, as many clusters as some draw has."""
+        """Labels drawn uniformly, with the number of clusters of a random draw."""
         n_clusters = min(self.rng.choice(self.n_blocks), self.most)
         return self.rng.integers(n_clusters, size=self.n_items, dtype=np.int32)
 
 
 def _largest(labels: NDArray[np.int32], most: int) -> NDArray[np.int32]:
-    """The labelling without all but its `most` largest clusters: their items are labelled -1."""
+    """Keep the `most` largest clusters of a labelling; label the items of others -1."""
     if labels.max() < most:
         return labels
     rank = np.argsort(np.argsort(-np.bincount(labels), kind="stable"))

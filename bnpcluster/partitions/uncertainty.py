@@ -1,4 +1,4 @@
-"""How sure the place of each item is, on plain label arrays."""
+"""How certain the cluster of each item is, on plain label arrays."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def item_uncertainty(
     draws : array-like of shape (n_draws, n_items) or (n_chains, n_draws, n_items)
         Integer labels.
     estimate : array-like of shape (n_items,)
-        Integer labels of the partition to judge, for instance from `point_estimate`.
+        Integer labels of the partition to judge, for example from `point_estimate`.
     loss : {"vi", "binder"} or None, default=None
-        None for the share of the item's companions that differ; a loss for the item's part in the
+        None: the share of the item's companions that differ. With a loss: the item's part in the
         expected loss.
     weights : array-like, optional
         Weight of each draw; equal by default. They need not sum to one.
@@ -32,13 +32,14 @@ def item_uncertainty(
     Returns
     -------
     ndarray of shape (n_items,)
-        With `loss=None` between 0 and 1: the mean over the draws of ``1 - both / either``. Of the
-        items in the item's cluster A of the estimate and in its cluster B of the draw, `both` are
-        in both and `either` in at least one. It is 0 if the item has the same companions in all
-        draws, and does not depend on the number of items beyond them. With a loss the values sum
-        to `expected_loss`: for "vi" the mean of ``log(size of A / both) + log(size of B / both)``,
-        over n_items, at most ``2 log(n_items) / n_items``; for "binder" half the expected number of
-        other items about which the two disagree, at most ``(n_items - 1) / 2``.
+        With `loss=None`, the mean over the draws of ``1 - both / either``, from 0 to 1. Let A be
+        the item's cluster in the estimate and B its cluster in the draw: `both` items are in A and
+        B, and `either` items are in at least one of them. It is 0 if the item has the same
+        companions in all draws, and does not depend on the number of other items. With a loss, the
+        values sum to `expected_loss`. For "vi" a value is the mean of
+        ``log(size of A / both) + log(size of B / both)``, over n_items; it is at most
+        ``2 log(n_items) / n_items``. For "binder" it is half the expected number of other items on
+        which estimate and draw disagree; it is at most ``(n_items - 1) / 2``.
 
     Examples
     --------

@@ -115,9 +115,9 @@ def draw_disagreement(state: State, rng: np.random.Generator) -> Disagreement | 
     items = state.problem.items
     for _ in range(TRIES if state.archive else 0):
         pair = state.archive.draw_pair(rng)
-        told = disagreement(pair[0][items], pair[1][items], rng) if pair else None
-        if told is not None:
+        found = disagreement(pair[0][items], pair[1][items], rng) if pair else None
+        if found is not None:
             refinement = np.zeros(len(state.labels), np.intp)
-            refinement[items] = told.refinement
-            return Disagreement(items[told.i], items[told.j], refinement)
+            refinement[items] = found.refinement
+            return Disagreement(items[found.i], items[found.j], refinement)
     return None

@@ -55,7 +55,7 @@ def check_operations(sampler: Sampler, bound: Any, likelihood: object) -> None:
         )
 
 
-def serves(sampler: type[Sampler], bound: Any) -> bool:
+def can_sample(sampler: type[Sampler], bound: Any) -> bool:
     """Whether the chains of a sampler can move the partition of bound data."""
     return not sampler.weighted and all(offers(bound, name) for name in sampler.requires)
 

@@ -1,9 +1,10 @@
 """Exact posteriors by enumeration, and the checks that every component must pass.
 
-For up to about seven items all partitions can be listed, so the posterior is known exactly. A
-sampler is right when it leaves it invariant: `check_sampler` starts from exact draws, applies one
-step and compares. `check_likelihood` and `check_prior` hold the other components to their
-contracts. They serve components of other packages just as well.
+For up to about seven items, all partitions can be enumerated, so the posterior is known exactly. A
+sampler is correct if it leaves the posterior invariant: `check_sampler` starts from exact draws,
+makes one step and compares. `check_particles` compares the estimates of particle samplers.
+`check_likelihood` and `check_prior` check the contracts of the other components. You can use them
+for components of your own.
 """
 
 from bnpcluster.partitions.exhaustive import all_partitions

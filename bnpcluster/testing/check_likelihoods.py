@@ -1,4 +1,4 @@
-"""Does a likelihood keep the contract of its operations?"""
+"""Check that a likelihood keeps the contract of its operations."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from bnpcluster.priors import Prior, PriorTables
 def check_likelihood(likelihood: Likelihood, X: np.ndarray, *, tolerance: float = 1e-8) -> None:
     """Assert that a likelihood keeps its contract on the rows of `X` (at least five).
 
-    Predictives multiply to the marginal in any order; removing undoes adding; copies equal
-    originals; the leave-one-out, all-slots, set and weight operations agree with the plain ones;
-    room for more slots changes nothing.
+    The product of predictives is the marginal in any order. Removing reverses adding. Copies equal
+    originals. The leave-one-out, all-slots, set and weight operations agree with the plain ones.
+    Room for more slots changes nothing.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _check_slots(bound: Any, n: int, tolerance: float) -> None:
 
 
 def _check_union(bound: Any, n: int, tolerance: float) -> None:
-    """Slots 0 and 1 hold the even and the odd items before the last; slot 4 may be used."""
+    """Check slots 0 and 1, with the even and odd items before the last; slot 4 is free."""
     labels = np.append(np.arange(n - 1) % 2, -1)
     one, two = (ops.log_marginal(bound, k) for k in (0, 1))
     _close(ops.log_marginal_pair(bound, 0, 1), one + two, tolerance, "log_marginal_pair")
@@ -107,15 +107,16 @@ def _check_union(bound: Any, n: int, tolerance: float) -> None:
 
 
 def _check_weights(likelihood: Likelihood, X: np.ndarray, tolerance: float) -> None:
-    """log_weights against its own fallback, without and with a slack, at every item."""
+    """Compare log_weights with its fallback, with and without a slack, at every item."""
     n = len(X)
     state = State(likelihood.bind(X, 8), _Flat(), np.arange(n) % 3)
     bound, partition = state.problem.likelihood, state.partition
     partition.log_prior[3] = -0.5
     for i in range(n):
         for own, slack, beta in ((i % 3, math.inf, 1.0), (i % 3, 2.0, 0.7), (-1, math.inf, 1.0)):
-            found = _listed(ops.log_weights, bound, i, own, beta, slack, partition)
-            full = _listed(ops.log_weights.fallback, bound, i, own, beta, math.inf, partition)
+            found = _weights_by_slot(ops.log_weights, bound, i, own, beta, slack, partition)
+            fallback = ops.log_weights.fallback
+            full = _weights_by_slot(fallback, bound, i, own, beta, math.inf, partition)
             reference = own if own >= 0 else 3
             assert next(iter(found)) == reference, "log_weights lists the reference first"
             for k, weight in found.items():
@@ -124,14 +125,14 @@ def _check_weights(likelihood: Likelihood, X: np.ndarray, tolerance: float) -> N
                 assert full[k] <= full[reference] - slack + 1e-9, f"log_weights lost slot {k}"
 
 
-def _listed(operation, bound, i, own, beta, slack, partition) -> dict[int, float]:
+def _weights_by_slot(operation, bound, i, own, beta, slack, partition) -> dict[int, float]:
     count = operation(bound, i, own, beta, slack, partition)
     slots = partition.slots[:count].tolist()
     return dict(zip(slots, partition.weights[:count].tolist(), strict=True))
 
 
 class _Flat(Prior):
-    """All tables zero: enough for operations that only need some prior weights."""
+    """A prior with zero tables, for operations that need any prior weights."""
 
     def tables(self, n, k_max):
         return PriorTables(np.zeros(k_max + 1), np.zeros(n + 1))

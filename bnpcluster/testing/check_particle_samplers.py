@@ -1,4 +1,4 @@
-"""Do particles estimate the evidence and the posterior without bias?"""
+"""Check that particles estimate the evidence and the posterior without bias."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ def check_particles(
 ) -> float:
     """Assert that a particle sampler estimates evidence and posterior without bias.
 
-    Over independent runs the mean of the evidence, and of the evidence times the particles' weight
-    of every partition, are those of the enumeration, to four standard errors.
+    Over independent runs, the mean of the evidence, and the mean of the evidence times the weight
+    of every partition, agree with the enumeration within four standard errors.
 
     Parameters
     ----------
     sampler : ParticleSampler
-        With few particles: every number of them is unbiased, and few ones are quick.
+        It should have few particles: any number is unbiased, and few are fast.
     likelihood : Likelihood
     prior : Prior, with fixed values
     X : ndarray of shape (n, n_features), n at most about 6
     error : float, default=0.01
-        Runs are made until the standard error of the mean evidence is below this, relative to it.
+        Relative standard error of the mean evidence at which to stop making runs.
     n_runs : int, default=400
-        At least so many runs.
+        Smallest number of runs.
     seed : int, default=0
 
     Returns
     -------
     z_value : float
-        The largest distance, in standard errors.
+        The largest difference, in standard errors.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def check_particles(
     exact = exact_posterior(X, likelihood, prior)
     bound = likelihood.bind(X, 8)
     z_values = []
-    for attempt in (1, 2):  # the second one is twice as precise
+    for attempt in (1, 2):  # the second attempt is twice as precise
         rng = np.random.default_rng([seed, attempt])
         size = error / attempt, n_runs * attempt**2
         masses = _masses(sampler, bound, prior, exact, size, rng)
@@ -85,11 +85,11 @@ def _masses(
     size: tuple[float, int],
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """By run, the evidence times the weight of each partition, over the exact evidence."""
+    """The evidence times the weight of each partition, over the exact evidence, by run."""
     runs: list[np.ndarray] = []
     ratios: list[float] = []
     error, least = size
-    # A sampler that is wrong may never become that precise.
+    # The limit is for wrong samplers, which may never reach this precision.
     while len(runs) < least or (
         len(runs) < 100 * least and np.std(ratios) > error * np.mean(ratios) * math.sqrt(len(runs))
     ):
@@ -103,11 +103,11 @@ def _masses(
 
 
 def _worst(masses: np.ndarray, probabilities: np.ndarray) -> tuple[float, float]:
-    """Errors, in standard errors, of the evidence and of the worst of the common partitions."""
+    """Errors of the evidence and of the worst common partition, in standard errors."""
     total = masses.sum(axis=1)
     root = math.sqrt(len(masses))
     evidence = (total.mean() - 1.0) / (total.std() / root)
-    common = (masses > 0).sum(axis=0) >= 100  # sums of the others are no normal variables
+    common = (masses > 0).sum(axis=0) >= 100  # sums of the others are not normal
     if not common.any():
         return float(evidence), 0.0
     gaps = masses[:, common].mean(axis=0) - probabilities[common]

@@ -1,4 +1,4 @@
-"""Is a prior a distribution on partitions, and do its urn weights belong to it?"""
+"""Check that a prior is a distribution on partitions and that its urn weights match it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bnpcluster.testing.enumeration import log_eppf
 
 
 def check_prior(prior: Prior, n: int = 6) -> float:
-    """Assert that a prior is a law on partitions and that its urn weights belong to it.
+    """Assert that a prior is a distribution on partitions and that its urn weights match it.
 
-    The tables sum to one over all partitions of 1 .. n items, and the urn weights are the ratios of
-    the probabilities of partitions of m + 1 and of m items.
+    The tables sum to one over all partitions of 1 .. n items. The urn weights are the ratios of the
+    probabilities of partitions of n and of n - 1 items.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Does one step of a sampler leave the exact posterior invariant?"""
+"""Check that one step of a sampler leaves the exact posterior invariant."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from bnpcluster.testing.enumeration import (
 )
 
 FALSE_ALARM = 1e-3
-"""Level of each of two independent tests, both of which must reject before a check fails."""
+"""Level of each of two independent tests. A check fails if both reject."""
 
 
 def chi_square(observed: np.ndarray, expected: np.ndarray) -> float:
-    """P-value of counts against expected ones; cells expected less than 5 times are pooled."""
+    """P-value of counts given their expectations; cells with expectations below 5 are pooled."""
     if observed[expected == 0].any():
         return 0.0  # an impossible state was reached
     small = expected < 5
     cells = np.append(observed[~small], observed[small].sum())
     means = np.append(expected[~small], expected[small].sum())
-    if means[-1] < 5:  # what is left is too rare to be a cell of its own
+    if means[-1] < 5:  # the pooled cell is still too rare
         cells[-2] += cells[-1]
         means[-2] += means[-1]
         cells, means = cells[:-1], means[:-1]
     if len(cells) < 2:
-        raise ValueError("Too few replicates, or too sharp a law, for a chi-square test.")
+        raise ValueError("Too few cells for a chi-square test: raise n_replicates.")
     return float(chi2.sf(((cells - means) ** 2 / means).sum(), len(cells) - 1))
 
 
 def step_counts(
     sampler: Sampler, state: State, exact: ExactPosterior, size: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """How often each partition is reached by one step from `size` exact draws of the posterior."""
+    """Count the partitions after one step from each of `size` exact draws of the posterior."""
     n = exact.partitions.shape[1]
     reached = np.empty((size, n), np.int32)
     starts = rng.choice(len(exact.partitions), size=size, p=exact.probabilities)
@@ -74,17 +74,18 @@ def check_sampler(
     prior : Prior, at its current values
     X : ndarray of shape (n, n_features), n at most about 6
     n_replicates : int, default=20000
-        Independent starts; four times as many in the second test, made if the first one rejects.
+        Number of independent starts. If the first test rejects, a second test makes four times as
+        many.
     seed : int, default=0
     beta : float, default=1.0
         Power of the likelihood in the target.
     absent : int, default=0
-        The last so many rows take no part.
+        Number of rows at the end that are left out.
 
     Returns
     -------
     p_value : float
-        Of the test that did not reject.
+        P-value of the test that did not reject.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def check_sampler(
 
 
 def _some_archive(partitions: np.ndarray, bound: Any, rng: np.random.Generator) -> Archive:
-    """A few partitions of two chains that have nothing to do with the state."""
+    """An archive with a few partitions of two chains, independent of the state."""
     n = partitions.shape[1]
     some = [with_absent(row, bound, n) for row in rng.choice(partitions, 8)]
     return Archive([some[:4], some[4:]], 0)

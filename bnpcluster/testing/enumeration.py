@@ -1,4 +1,4 @@
-"""The posterior of a few items, by listing all their partitions."""
+"""The posterior of a few items, by enumeration of all their partitions."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def exact_posterior(
 
 
 def enumerated(bound: Any, prior: Prior, n: int, beta: float = 1.0) -> ExactPosterior:
-    """The posterior of the partition of the first `n` rows of bound data; the rest is absent."""
+    """The posterior of the partition of the first `n` rows of bound data; the rest are absent."""
     partitions = all_partitions(n)
     state = State(bound, prior, with_absent(partitions[0], bound, n), beta=beta, capacity=n + 2)
     log_joint = np.zeros(len(partitions))
@@ -96,13 +96,13 @@ def enumerated(bound: Any, prior: Prior, n: int, beta: float = 1.0) -> ExactPost
 
 
 def with_absent(labels: np.ndarray, bound: Any, n: int) -> np.ndarray:
-    """Labels of all rows, of which only the first n are present."""
+    """Labels of all rows, if only the first n are present."""
     rows = bound[0] if not hasattr(bound, "n_items") else range(bound.n_items)
     return np.concatenate([labels, np.full(len(rows) - n, -1)])
 
 
 def partition_numbers(labels: np.ndarray, exact: ExactPosterior) -> np.ndarray:
-    """The number of each partition, however its blocks are labelled."""
+    """The number of each partition in the enumeration, for any labels of its blocks."""
     n = labels.shape[1]
     powers = (n + 1) ** np.arange(n)
     codes = exact.partitions @ powers

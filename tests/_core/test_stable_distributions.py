@@ -1,4 +1,4 @@
-"""Stable laws and size-biased jumps against densities by quadrature and closed forms."""
+"""Stable distributions and size-biased jumps against densities by quadrature and closed forms."""
 
 import numpy as np
 import pytest
@@ -155,8 +155,8 @@ def test_successive_shares_of_a_pitman_yor_process_are_beta(s, theta):
     log_mass = log_polynomially_tilted(theta, s, JUMPS, rng)
     for step in range(1, 5):
         log_left = share_left(log_mass, s, rng)
-        law = beta(1 - s, theta + step * s)
-        assert kstest(-np.expm1(log_left), law.cdf).pvalue > LEVEL
+        share = beta(1 - s, theta + step * s)
+        assert kstest(-np.expm1(log_left), share.cdf).pvalue > LEVEL
         log_mass = log_mass + log_left
 
 

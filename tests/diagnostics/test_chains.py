@@ -139,7 +139,7 @@ def test_chains_that_all_hold_one_answer_are_not_assessable():
     assert found.converged is None
     assert all(not row["assessable"] for row in found.table.values())
     assert all(math.isnan(row["rhat"]) for row in found.table.values())
-    assert "one and the same answer" in found.verdict
+    assert "The chains agree." in found.verdict
     assert "init='auto'" in found.verdict
     assert "n_chains=4" in diagnose(stuck_posterior([[0, 0, 1]])).verdict
 

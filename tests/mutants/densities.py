@@ -273,7 +273,7 @@ DENSITIES = [
         "_fitting/chain_runs.py",
         "_other",
         "a sampler is advised that does not serve the model",
-        "for name in others if serves(SAMPLERS[name], fitted.bound)",
+        "for name in others if can_sample(SAMPLERS[name], fitted.bound)",
         "for name in others",
         NETWORK,
     ),
@@ -303,7 +303,7 @@ DENSITIES = [
     ),
     Mutant(
         "diagnostics/chains.py",
-        "_cells",
+        "_table_cells",
         "what is not assessable is a dash",
         'else [name, "not assessable"]',
         'else [name, "-"]',

@@ -132,7 +132,7 @@ NETWORKS = [
         "relational.py",
         "InfiniteRelationalModel._check",
         "samplers are not asked what they need",
-        "if not serves(type(sampler), bound):",
+        "if not can_sample(type(sampler), bound):",
         "if False:",
         f"{ESTIMATOR}test_samplers_that_do_not_serve_name_those_that_do[pgsm]",
     ),

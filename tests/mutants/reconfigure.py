@@ -51,7 +51,7 @@ RECONFIGURE = [
         "samplers/reconfiguration/kernel.py",
         "reconfigure",
         "the way back is forgotten",
-        "back = make_pass(*told, True, floor) if floor < 0.0 else -math.inf",
+        "back = make_pass(*arguments, True, floor) if floor < 0.0 else -math.inf",
         "back = 0.0",
         f"{BALANCE}[bernoulli-dp-full]",
     ),

@@ -1,4 +1,4 @@
-"""Bugs of particle samplers, of the laws they draw from, and of the evidence."""
+"""Bugs of particle samplers, of their prior weights, and of the evidence."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "samplers/smc/urn.py",
-        "urn_weights",
+        "urn_tables",
         "opening and joining are exchanged",
         "for then in (log_v[1:, :-1], log_v[1:, 1:])",
         "for then in (log_v[1:, 1:], log_v[1:, :-1])",

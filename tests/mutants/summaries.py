@@ -88,7 +88,7 @@ SUMMARIES = [
     ),
     Mutant(
         GROUPS,
-        "_sample",
+        "_systematic_sample",
         "draws count once whatever their weight",
         "return sample, count.astype(float)",
         "return sample, np.ones(len(count))",
@@ -171,7 +171,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/exhaustive.py",
-        "least",
+        "best_of_all",
         "few items have no cap",
         "partitions.max(axis=1) < objective.max_clusters",
         "partitions.max(axis=1) < n",
@@ -211,7 +211,7 @@ SUMMARIES = [
     ),
     Mutant(
         "partitions/search.py",
-        "_sweep",
+        "_improve",
         "all clusters are looked at every time",
         "        tables.looked[i] = tables.clock[0]\n",
         "",

@@ -232,16 +232,16 @@ def test_sweeps_look_at_what_has_changed_and_move_the_same_items():
     for turn in range(24):
         items, clusters = rng.permutation(100), rng.integers(40, size=2)
         for search in searches if turn < 20 else ():
-            search.assign(items[:2], clusters)  # which most likely is a loss
+            search.reassign(items[:2], clusters)  # which most likely is a loss
         searches[1].tables.looked[:] = -1  # as if everything had changed
-        moves.append(searches[0].sweep(items))
-        assert searches[1].sweep(items) == moves[-1]
+        moves.append(searches[0].improve(items))
+        assert searches[1].improve(items) == moves[-1]
         assert searches[0].tables.labels.tolist() == searches[1].tables.labels.tolist()
         assert searches[0].loss == pytest.approx(searches[1].loss)
     assert min(moves[:20]) > 0 == moves[-1]
     assert searches[0].tables.used[0] > 60
     searches[0].tables.gains[1:] = 1e6  # every other cluster attracts, but nothing is looked at
-    assert searches[0].sweep(items) == 0
+    assert searches[0].improve(items) == 0
 
 
 def test_room_for_clusters_grows_without_changing_the_search():
@@ -303,13 +303,13 @@ def test_many_draws_are_thinned_evenly_and_the_estimate_stays(monkeypatch):
     full = point_estimate(draws)
     for name in ("MAX_DRAWS", "CHEAP_LABELS"):
         monkeypatch.setattr(estimates, name, 1)
-    sizes, find = [], multistart.find
+    sizes, find = [], multistart.best_found
 
     def record(labels, *args):
         sizes.append(len(labels))
         return find(labels, *args)
 
-    monkeypatch.setattr(multistart, "find", record)
+    monkeypatch.setattr(multistart, "best_found", record)
     assert point_estimate(draws).tolist() == full.tolist()
     assert 38 <= sizes[0] <= 40  # two of the points may fall on one draw with weight
 
@@ -435,11 +435,11 @@ def test_the_starts_of_the_search_take_turns():
     [
         (lambda: point_estimate([[0.0, 1.0]]), "integers"),
         (lambda: point_estimate([0, 1]), "shape"),
-        (lambda: point_estimate(np.zeros((0, 3), int)), "At least one draw"),
+        (lambda: point_estimate(np.zeros((0, 3), int)), "draws must not be empty"),
         (lambda: point_estimate([[0, 1]], "rand"), "available: 'vi', 'binder'"),
-        (lambda: point_estimate([[0, 1]], weights=[1, 2]), "2 weights for 1 draws"),
+        (lambda: point_estimate([[0, 1]], weights=[1, 2]), "one weight per draw, got 2 for 1"),
         (lambda: expected_loss([[0, 1]], [0, 1], weights=[-1]), "non-negative"),
-        (lambda: binder_loss([0, 1], [0, 1, 1]), "3 items, 2 are expected"),
+        (lambda: binder_loss([0, 1], [0, 1, 1]), "must have 2 items, got 3"),
         (lambda: relabel([[0, 1]]), "one-dimensional"),
         (lambda: credible_ball([[0, 1]], [0, 1], level=0.0), "level"),
     ],

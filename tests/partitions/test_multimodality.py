@@ -415,7 +415,7 @@ def test_a_posterior_passes_its_weights_on():
         (lambda: modes([[0, 1]], min_mass=0.0), "min_mass"),
         (lambda: modes([[0, 1]], "rand"), "available: 'vi', 'binder'"),
         (lambda: item_uncertainty([[0, 1]], [0, 1], "rand"), "available: 'vi', 'binder'"),
-        (lambda: item_uncertainty([[0, 1]], [0, 1, 1]), "3 items, 2 are expected"),
+        (lambda: item_uncertainty([[0, 1]], [0, 1, 1]), "must have 2 items, got 3"),
         (lambda: coclustering([[0, 1]], pairs=[0, 1]), r"shape \(n_pairs, 2\)"),
         (lambda: coclustering([[0, 1]], pairs=[[0.0, 1.0]]), "integers"),
         (lambda: coclustering([[0, 1]], pairs=[[0, 1]], rows=[0]), "cannot be combined"),

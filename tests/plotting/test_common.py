@@ -469,7 +469,7 @@ def test_densities_of_three_columns_and_of_two_of_counts_are_refused():
 
 
 def test_bad_labels_and_draws():
-    with pytest.raises(ValueError, match="has 4 items, 5 are expected"):
+    with pytest.raises(ValueError, match="has must have 5 items, got 4"):
         CoclusteringDisplay.from_draws(DRAWS, labels=[0, 0, 1, 1])
     with pytest.raises(ValueError, match="Labels must be integers"):
         CoclusteringDisplay.from_draws(DRAWS + 0.5)

@@ -112,10 +112,10 @@ class ARM(Sampler):
             return None
         if self.variant == "simple":
             return MovePlan(order[:2].copy(), np.arange(n), rng.permutation(order), False)
-        told = draw_disagreement(state, rng)
-        if told is None:
+        pair = draw_disagreement(state, rng)
+        if pair is None:
             return None
-        return MovePlan(np.array([told.i, told.j]), told.refinement, order, self.variant == "full")
+        return MovePlan(np.array([pair.i, pair.j]), pair.refinement, order, self.variant == "full")
 
     def _try_move(self, state: State, plan: MovePlan, rng: np.random.Generator) -> bool:
         """Make one move; return whether it was accepted."""

@@ -97,14 +97,14 @@ def reconfigure(
         state.rebuild()  # renumbers the slots, so that a second attempt repeats the first
         start, before = state.labels.copy(), state.log_joint()
         passing = state.problem._replace(log_v=unbounded(state.problem.log_v))
-        told = (passing, state.partition, plan, work, uniforms)
+        arguments = (passing, state.partition, plan, work, uniforms)
         work.goal[:] = start
-        log_t = make_pass(*told, False, -math.inf)
+        log_t = make_pass(*arguments, False, -math.inf)
         if log_t != FULL:
             end = state.labels.copy()
             # The move is accepted if the probability of the way back exceeds exp(floor).
             floor = log_u - state.log_joint() + before + log_t
-            back = make_pass(*told, True, floor) if floor < 0.0 else -math.inf
+            back = make_pass(*arguments, True, floor) if floor < 0.0 else -math.inf
             if back != FULL:
                 accepted = bool(back > floor)
                 state.labels[:] = end if accepted else start

@@ -20,7 +20,7 @@ from bnpcluster.samplers.smc.population import scarce
 from bnpcluster.samplers.smc.population_gibbs import gibbs_updates, log_prior_ratios, set_particle
 from bnpcluster.samplers.smc.resampling import scheme_of, threshold_of
 from bnpcluster.samplers.smc.tempering import Tempered, set_state
-from bnpcluster.samplers.smc.urn import Urn, urn_weights
+from bnpcluster.samplers.smc.urn import Urn, urn_tables
 
 PATHS = ("items", "temperature")
 
@@ -48,7 +48,7 @@ class AnnealedFilter(Filter):
 
     def prior_weights(self, start: int, stop: int) -> Urn:
         """Urn weights at the present concentration."""
-        return urn_weights(self.prior, start, stop, self.block_room)
+        return urn_tables(self.prior, start, stop, self.block_room)
 
     def place_up_to(self, n_items: int, should_stop: Callable[[], bool]) -> None:
         """Place all items up to `n_items`, and move the particles after each of them."""

@@ -60,7 +60,7 @@ def log_v_rows(prior: Any, start: int, stop: int, k_max: int) -> np.ndarray:
     return rows
 
 
-def urn_weights(prior: Any, start: int, stop: int, k_max: int) -> Urn:
+def urn_tables(prior: Any, start: int, stop: int, k_max: int) -> Urn:
     """Urn weights of items start .. stop-1, for k < k_max; i other items precede item i."""
     first = max(start, 1)
     log_v = log_v_rows(prior, first, max(stop, first + 1), k_max)
@@ -80,7 +80,7 @@ class UrnFilter(Filter):
 
     def prior_weights(self, start: int, stop: int) -> Urn:
         """Urn weights at the values of the prior."""
-        return urn_weights(self.prior, start, stop, self.block_room)
+        return urn_tables(self.prior, start, stop, self.block_room)
 
 
 class UrnSMC(FilterSampler):

@@ -101,10 +101,10 @@ class JainNeal(PairSampler):
             return super()._move(state, n_moves, rng)
         counts: Counter = Counter(dict.fromkeys(TALLY, 0))
         for _ in range(n_moves):
-            told = draw_disagreement(state, rng)
-            if told is not None:
+            pair = draw_disagreement(state, rng)
+            if pair is not None:
                 work, distribution, _ = self._prepared(state)
-                distribution.anchors[:] = told.i, told.j
-                work.refinement[:] = told.refinement
+                distribution.anchors[:] = pair.i, pair.j
+                work.refinement[:] = pair.refinement
                 counts.update(super()._move(state, 1, rng))
         return dict(counts)

@@ -25,7 +25,7 @@ from bnpcluster.samplers.smc.population import HOLES, RESAMPLED, TOP
 from bnpcluster.samplers.smc.population_gibbs import gibbs_updates, set_particle
 from bnpcluster.samplers.smc.resampling import draw_parents, parents_from_counts, sorted_parents
 from bnpcluster.samplers.smc.tempering import Tempered, ess_share, set_state
-from bnpcluster.samplers.smc.urn import log_v_rows, urn_weights
+from bnpcluster.samplers.smc.urn import log_v_rows, urn_tables
 from bnpcluster.testing import check_particles, exact_posterior
 from tests.conftest import three_blobs
 from tests.samplers.test_registry import LIKELIHOOD_EXAMPLES, pairs
@@ -270,7 +270,7 @@ def test_rows_of_the_table_by_recursion_are_those_of_the_prior(prior):
 
 def test_urn_weights_are_the_predictive_of_the_prior():
     for prior in (PitmanYor(0.7, 0.4), MFM(0.6, ("gnedin", 0.7)), FiniteDirichlet(3, 0.7)):
-        urn = urn_weights(prior, 4, 7, 5)
+        urn = urn_tables(prior, 4, 7, 5)
         for sizes in ([3, 2], [1, 1, 3], [4, 1]):
             sizes = np.array(sizes)
             step, k = sizes.sum() - 4, len(sizes)
