@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from bnpcluster._core import arguments
+from bnpcluster._fitting.fitted import Fitted, prior_of
 from bnpcluster._predict.kernels import fill
-from bnpcluster._predict.predictive import Fitted, prior_of, recall, room
+from bnpcluster._predict.predictive import recall, room
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods.gaussian.units import Units
 from bnpcluster.priors import Prior

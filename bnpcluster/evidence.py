@@ -59,7 +59,8 @@ def bayes_factor(model_a: Any, model_b: Any) -> BayesFactor:
                 f"{type(model).__name__} was fitted with sampler {model.sampler!r}, which does not "
                 "estimate the evidence: use 'urn_smc', 'annealed_smc' or 'auxiliary_smc'."
             )
-    if model_a._X.shape != model_b._X.shape or (model_a._X != model_b._X).any():
+    rows_a, rows_b = model_a._fitted.X, model_b._fitted.X
+    if rows_a.shape != rows_b.shape or (rows_a != rows_b).any():
         raise ValueError("Both models must be fitted on the same rows, in the same order.")
     difference = model_a.log_evidence_ - model_b.log_evidence_
     error = math.hypot(model_a.log_evidence_se_, model_b.log_evidence_se_)

@@ -98,13 +98,13 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
     [0.8, 0.2]
     """
     check_is_fitted(model)
-    law = model._likelihood
+    law = model._fitted.likelihood
     if not isinstance(law, PyClone):
         raise TypeError(f"prevalences needs likelihood='pyclone', but the fit has {law!r}.")
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}.")
     at, rows = index_rows(table), np.asarray(wide(table, law.error_rate))
-    if not np.array_equal(rows, model._X, equal_nan=True):
+    if not np.array_equal(rows, model._fitted.X, equal_nan=True):
         raise ValueError("prevalences needs the table that the model was fitted to.")
     posterior, agreement = _averaged(model)
     grid = np.linspace(0.0, 1.0, law.n_grid)
@@ -131,7 +131,7 @@ def _averaged(model: Mixture) -> tuple[np.ndarray, np.ndarray]:
     Given the draw, the law of a mutation's prevalence is that of its block, which is known exactly;
     agreement is the share of its block that lies in its cluster of the point estimate.
     """
-    fitted = model._fitted()
+    fitted = model._fitted
     capacity, n = fitted.log_urn.shape[1], fitted.posterior.n_items
     bound, partition = grown_bound(fitted.bound, capacity), new_partition(n, capacity)
     overlap = np.zeros((capacity, int(fitted.estimate.max()) + 1))

@@ -11,12 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bnpcluster._estimators.base import Sampled
 from bnpcluster._estimators.docstrings import documented
 from bnpcluster.likelihoods import Likelihood, Relational
-from bnpcluster.likelihoods.network.adjacency import (
-    as_graph,
-    check_matrix,
-    edge_list,
-    unobserved_list,
-)
+from bnpcluster.likelihoods.network.adjacency import as_graph, check_matrix
 from bnpcluster.priors import DirichletProcess, Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
 from bnpcluster.samplers.base import can_sample
@@ -77,6 +72,7 @@ class InfiniteRelationalModel(Sampled):
     array([ True])
     """
 
+    _items = "vertices"
     _inits = ("auto", "one", "singletons", "prior")
 
     def __init__(
@@ -111,7 +107,7 @@ class InfiniteRelationalModel(Sampled):
     def _prior(self) -> Prior:
         return DirichletProcess(alpha=self.alpha)
 
-    def _law(self) -> Likelihood:
+    def _likelihood(self) -> Likelihood:
         return Relational(beta=self.beta, directed=self.directed)
 
     def fit(self, A: Any, y: Any = None) -> InfiniteRelationalModel:
@@ -139,7 +135,8 @@ class InfiniteRelationalModel(Sampled):
             ensure_all_finite="allow-nan",
             ensure_min_samples=2,
         )
-        return self._fit(as_graph(A, self.directed))
+        components = self._components()
+        return self._adopt(self._run_chains(as_graph(A, self.directed), components))
 
     def _check(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
         if not can_sample(type(sampler), bound):
@@ -150,14 +147,11 @@ class InfiniteRelationalModel(Sampled):
             )
 
     def _described(self) -> dict[str, str]:
-        n, n_links, n_gaps = self.posterior_.n_items, len(self._links), len(self._gaps)
-        n_pairs = n * (n - 1) // (1 if self._likelihood.directed else 2) - n_gaps
+        graph = self._fitted.X
+        n, n_links, n_gaps = graph.n_vertices, len(graph.links), len(graph.unobserved)
+        n_pairs = graph.n_pairs - n_gaps
         data = f"{n} vertices, {n_links} links, {n_links / max(n_pairs, 1):.3g} of the pairs"
         return {"data": data + (f"; {n_gaps} pairs unobserved" if n_gaps else "")}
-
-    def _prepare_prediction(self) -> None:
-        directed = self._likelihood.directed
-        self._links, self._gaps = edge_list(self._X, directed), unobserved_list(self._X, directed)
 
     def predict_links(self, pairs: ArrayLike) -> NDArray[np.float64]:
         """Posterior probability of a link for every pair of vertices, averaged over draws.
@@ -177,12 +171,12 @@ class InfiniteRelationalModel(Sampled):
         """
         check_is_fitted(self)
         ends = _as_pairs(pairs, self.posterior_.n_items).T
-        law = self._likelihood
+        graph, beta = self._fitted.X, self._fitted.likelihood.validate()
         chances = np.zeros(ends.shape[1])
         labels = self.posterior_.labels.reshape(-1, self.posterior_.n_items)
         for z, weight in zip(labels, self.posterior_.weights.ravel(), strict=True):
             if weight > 0.0:
-                chance = _chances(z, self._links, self._gaps, law.validate(), law.directed)
+                chance = _chances(z, graph.links, graph.unobserved, beta, graph.directed)
                 chances += weight * chance[z[ends[0]], z[ends[1]]]
         return chances
 

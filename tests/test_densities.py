@@ -6,7 +6,8 @@ import pytest
 from scipy.stats import chi2, kstest, spearmanr
 
 from bnpcluster import DPMixture, densities
-from bnpcluster._predict.predictive import Fitted, predict, sample, urn_weights
+from bnpcluster._fitting.fitted import Fitted, urn_weights
+from bnpcluster._predict.predictive import predict, sample
 from bnpcluster.densities import conditional, marginal
 from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.posterior import Posterior

@@ -7,7 +7,8 @@ from scipy.stats import binom, norm
 from bnpcluster import densities
 from bnpcluster._core.operations import add, clear
 from bnpcluster._core.state import grown_bound
-from bnpcluster._predict.predictive import Fitted, draw_log_densities, urn_weights
+from bnpcluster._fitting.fitted import Fitted, urn_weights
+from bnpcluster._predict.predictive import draw_log_densities
 from bnpcluster.densities import random_log_densities
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.posterior import Posterior

@@ -23,7 +23,7 @@ from bnpcluster import (
 )
 from bnpcluster._core.jit import DISABLED, KERNELS
 from bnpcluster._core.state import State
-from bnpcluster._estimators import base
+from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.rounds import BOUNDARY, Chain, Schedule, Stop, _ends, run
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
@@ -259,7 +259,7 @@ def test_continue_fit_goes_on_with_what_was_fitted(blobs):
 
 def test_continue_fit_after_chains_were_stopped_apart(blobs):
     model = DPMixture(**QUICK).fit(blobs[0])
-    for arrays, iteration in zip(model._last, (29, 50, 40, 3), strict=True):
+    for arrays, iteration in zip(model._fitted.states, (29, 50, 40, 3), strict=True):
         arrays["meta"] = np.array(
             str(arrays["meta"]).replace('"iteration": 100', f'"iteration": {iteration}')
         )
@@ -296,7 +296,7 @@ def test_the_map_estimate_counts_the_hyper_prior():
     trace, alpha = model.posterior_.log_posterior, model.posterior_.alpha
     labels = model.posterior_.labels[0, 0].astype(int)
     prior = DirichletProcess(float(alpha[0, 0]))
-    bound = model._likelihood.bind(X)
+    bound = model._fitted.likelihood.bind(X)
     from bnpcluster._core.state import State
 
     joint = State(bound, prior, labels).log_joint()
@@ -339,13 +339,13 @@ def test_interrupt_returns_a_fitted_estimator(blobs, interrupts, n_jobs):
 
 
 def test_an_interrupt_after_sampling_loses_nothing(blobs, interrupts, monkeypatch):
-    diagnose = base.diagnose
+    diagnose = chain_runs.diagnose
 
     def late(*arguments, **settings):
         os.kill(os.getpid(), signal.SIGINT)
         return diagnose(*arguments, **settings)
 
-    monkeypatch.setattr(base, "diagnose", late)
+    monkeypatch.setattr(chain_runs, "diagnose", late)
     try:
         model = DPMixture(**QUICK).fit(blobs[0])
     except KeyboardInterrupt:  # which would end the whole session of tests
@@ -353,7 +353,7 @@ def test_an_interrupt_after_sampling_loses_nothing(blobs, interrupts, monkeypatc
     assert model.interrupted_
     assert model.posterior_.n_draws == 40
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    monkeypatch.setattr(base, "diagnose", diagnose)
+    monkeypatch.setattr(chain_runs, "diagnose", diagnose)
     model.continue_fit(3)
     assert model.posterior_.n_draws == 43
 

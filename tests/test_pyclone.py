@@ -101,7 +101,10 @@ def test_polars_tables_are_read_alike(table):
     [
         (lambda t: t.drop(columns="major_cn"), "has no column 'major_cn'"),
         (lambda t: t.drop(columns="sample_id"), "has no column 'sample_id'"),
-        (lambda t: t.rename(columns={"mutation_id": "mutation_ids"}), "Did you mean 'mutation_ids'"),
+        (
+            lambda t: t.rename(columns={"mutation_id": "mutation_ids"}),
+            "Did you mean 'mutation_ids'",
+        ),
         (lambda t: pd.concat([t, t[t.mutation_id == "m5"]]), "several rows for mutation 'm5' in"),
         (lambda t: t.assign(error_rate=0.01), "drop the column and give PyClone.error_rate"),
         (lambda t: t.assign(minor_cn=2), "PyClone needs minor_cn of at most major_cn"),
@@ -199,7 +202,7 @@ def test_prevalences_are_averages_over_all_partitions(monkeypatch):
     table = small()
     model, exact = exactly(table, DirichletProcess(0.9))
     found = prevalences(model, table, level=0.8)
-    terms = LAW.bind(model._X).log_terms[LAW.bind(model._X).kind][..., :11]
+    terms = LAW.bind(model._fitted.X).log_terms[LAW.bind(model._fitted.X).kind][..., :11]
     terms[3, 1] = 0.0  # it was not seen there
     grid, law = np.linspace(0, 1, 11), np.zeros((4, 2, 11))
     agreement = np.zeros(4)
@@ -250,5 +253,5 @@ def test_wrong_questions_get_one_sentence(table, model):
 
 
 def test_reads_of_missing_samples_are_not_imputed(model):
-    with pytest.raises(TypeError, match="use bnpcluster.pyclone.prevalences"):
+    with pytest.raises(TypeError, match=r"use bnpcluster\\.pyclone\\.prevalences"):
         model.impute()

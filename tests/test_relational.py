@@ -190,7 +190,7 @@ def test_inits(init):
 def test_auto_starts_differ_between_chains():
     A = planted(120)[0]
     model = InfiniteRelationalModel(n_draws=1, n_warmup=1, random_state=0)
-    law, rngs = model._law(), [np.random.default_rng(c) for c in range(4)]
+    law, rngs = model._likelihood(), [np.random.default_rng(c) for c in range(4)]
     found = starts("auto", csr_array(A), law, model._prior(), rngs)
     assert len({labels.tobytes() for labels in found}) == 4
     assert min(labels.max() for labels in found) > 3

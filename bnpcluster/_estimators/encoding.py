@@ -86,6 +86,24 @@ def check_dates(table: Any) -> None:
             )
 
 
+def first_word(table: Any) -> str | None:
+    """The first cell of a table that is text and no number, if there is one."""
+    columns, _ = _columns(table) if np.ndim(table) == 2 or is_frame(table) else ([], None)
+    for column in columns:
+        for value in np.asarray(column, object)[~_missing(column)]:
+            if isinstance(value, str) and not _is_number(value):
+                return value
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def with_values(table: Any, X: np.ndarray, filled: np.ndarray, encoding: Encoding | None) -> Any:
     """A data frame with the values `filled` in those columns in which `X`, its numbers, has NaN."""
     table = table.clone() if hasattr(table, "clone") else table.copy()

@@ -11,16 +11,23 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from bnpcluster import densities
 from bnpcluster._core import arguments
-from bnpcluster._estimators.base import Sampled
-from bnpcluster._estimators.encoding import Encoding, check_dates, is_frame, with_values
+from bnpcluster._estimators.base import Components, Sampled
+from bnpcluster._estimators.encoding import (
+    Encoding,
+    check_dates,
+    first_word,
+    is_frame,
+    with_values,
+)
 from bnpcluster._fitting import smc_runs
+from bnpcluster._fitting.fitted import Fitted, Outcome
 from bnpcluster._predict.imputation import impute
-from bnpcluster._predict.predictive import Fitted, Prediction, imputed, predict, sample, urn_weights
+from bnpcluster._predict.predictive import Prediction, imputed, predict, sample
 from bnpcluster.densities import Density
 from bnpcluster.likelihoods import LIKELIHOODS, Columns, Likelihood
 from bnpcluster.likelihoods.base import check_observed
-from bnpcluster.priors import Prior
-from bnpcluster.samplers import SAMPLERS, ParticleSampler, Sampler
+from bnpcluster.samplers import SAMPLERS, ParticleSampler
+from bnpcluster.samplers.base import check_operations
 
 ROWS = 500  # rows whose prediction the report compares with the point estimate
 
@@ -36,9 +43,6 @@ def _takes_rows(model: Any) -> bool:
 class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     """Base class of the mixtures. A subclass has a constructor and a method `_prior`."""
 
-    _encoding: Encoding | None = None  # of mixed columns, with the likelihood for them
-    _columns: Columns | None = None
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         likelihood = self.likelihood
@@ -49,12 +53,13 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         )
         return tags
 
-    def _law(self) -> Likelihood:
+    def _likelihood(self) -> Likelihood:
         given = Columns(self.likelihood) if isinstance(self.likelihood, dict) else self.likelihood
         likelihood = arguments.component("likelihood", given, LIKELIHOODS, Likelihood)
         if not likelihood.is_of_rows:
             raise TypeError(
-                f"{likelihood!r} is a law of networks, not of rows: use InfiniteRelationalModel."
+                f"{likelihood!r} is a likelihood for networks, not for rows: use "
+                "InfiniteRelationalModel."
             )
         return likelihood
 
@@ -70,12 +75,26 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         -------
         self
         """
-        X = self._checked(X, reset=True)
-        components = self._components()
+        likelihood, prior, sampler = self._components()
+        X, likelihood, encoding = self._read(X, likelihood)
+        components = (likelihood, prior, sampler)
         with arguments.with_columns(self._names()):
-            if isinstance(components[2], ParticleSampler):
-                return smc_runs.fit(self, X, *components)
-            return self._fit(X)
+            if isinstance(sampler, ParticleSampler):
+                return self._adopt(self._run_particles(X, components), encoding=encoding)
+            return self._adopt(self._run_chains(X, components), encoding=encoding)
+
+    def _run_particles(self, X: np.ndarray, components: Components) -> Outcome:
+        """Sample the posterior by weighted particles."""
+        likelihood, prior, sampler = components
+        if self.checkpoint is not None:
+            raise ValueError(
+                f"{type(sampler).__name__} makes one pass and keeps no checkpoints: leave "
+                "checkpoint at None."
+            )
+        prior = sampler.checked(prior)
+        bound = likelihood.bind(X)
+        check_operations(sampler, bound, likelihood)
+        return smc_runs.fit(self._task(X, (likelihood, prior, sampler)), bound)
 
     @available_if(_takes_rows)
     def partial_fit(self, X: Any, y: Any = None) -> Mixture:
@@ -93,76 +112,91 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         -------
         self
         """
-        if not getattr(self, "_runs", None):
+        fitted: Fitted | None = getattr(self, "_fitted", None)
+        if fitted is None or not fitted.runs:
             return self.fit(X)
-        return smc_runs.extend(self, self._checked(X, reset=False))
+        components = (fitted.likelihood, fitted.prior, fitted.sampler)
+        task = self._task(self._new_rows(X), components)
+        return self._adopt(smc_runs.extend(fitted, task), encoding=fitted.encoding)
 
-    def _checked(self, X: Any, reset: bool) -> np.ndarray:
-        likelihood = self._law() if reset else self._likelihood
+    def _read(
+        self, X: Any, likelihood: Likelihood
+    ) -> tuple[np.ndarray, Likelihood, Encoding | None]:
+        """The rows of a fit as valid numbers, a likelihood for them, and how they were read."""
+        encoding = None
         if isinstance(likelihood, Columns):
-            X = self._encoded(X, likelihood, reset)
-        elif reset:
-            self._encoding = self._columns = None
+            table = self._table(X, reset=True)
+            encoding = Encoding(table)
+            columns = likelihood.resolved(encoding.names, encoding.kinds, X)
+            X = self._numbers(encoding.encode(table), likelihood, True, encoded=True)
+            likelihood = columns
+        else:
+            check_dates(X)
+            X = self._numbers(likelihood.table(X, None), likelihood, True)
+        with arguments.with_columns(self._names()):
+            check_observed(X)
+        return X.copy(), likelihood, encoding
+
+    def _new_rows(self, X: Any) -> np.ndarray:
+        """New rows as valid numbers, read as those of the fit were."""
+        check_is_fitted(self)
+        likelihood, encoding = self._fitted.likelihood, self._fitted.encoding
+        if encoding is not None:
+            X = encoding.encode(self._table(X, reset=False))
+            return self._numbers(X, likelihood, False, encoded=True)
+        check_dates(X)
+        return self._numbers(likelihood.table(X, self._names()), likelihood, False)
+
+    def _numbers(
+        self, X: Any, likelihood: Likelihood, reset: bool, encoded: bool = False
+    ) -> np.ndarray:
+        """Rows as an array of floats, or one sentence about what they hold."""
         settings: dict[str, Any] = {
             "dtype": np.float64,
             "ensure_min_samples": 2 if reset else 1,
-            "ensure_all_finite": "allow-nan" if likelihood.takes_nan else True,
+            "ensure_all_finite": "allow-nan",
         }
-        check_dates(X)
         try:
-            X = likelihood.table(X, None if reset else self._names())
-            if self._encoding is not None:
-                X = check_array(X, **settings)
+            if encoded:
+                rows = check_array(X, **settings)
             else:
-                X = validate_data(self, X, reset=reset, **settings)
+                rows = validate_data(self, X, reset=reset, **settings)
         except ValueError as error:
-            if "contains NaN" in str(error):
-                raise ValueError(
-                    f"Input X contains NaN, which {type(likelihood).__name__} cannot take. Remove "
-                    "the rows or columns with missing values, fill them in first, for instance "
-                    "with sklearn's SimpleImputer, or use a likelihood that integrates them out, "
-                    "such as 'nig'."
-                ) from None
-            if "could not convert string to float" not in str(error):
+            word = first_word(X)
+            if word is None:
                 raise
             raise ValueError(
-                f"X contains text ({str(error).rsplit(':', 1)[-1].strip()}): encode it as numbers "
-                "first, for instance with sklearn's OrdinalEncoder; likelihood='categorical' "
-                "takes its codes, and likelihood='columns' the text of data frames."
-            ) from None
-        if reset:
-            with arguments.with_columns(self._names()):
-                check_observed(X)
-        return X
-
-    def _encoded(self, X: Any, likelihood: Columns, reset: bool) -> np.ndarray:
-        """Mixed columns as numbers; their names and how many they are is checked, too."""
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        table = X
-        if not is_frame(X):
-            listed = isinstance(X, (list, tuple))
-            table = check_array(
-                np.array(X, object) if listed else X, dtype=None, ensure_all_finite=False
+                f"X contains text ({word!r}): encode it as numbers first, for instance with "
+                "sklearn's OrdinalEncoder; likelihood='categorical' takes its codes, and "
+                "likelihood='columns' the text of data frames."
+            ) from error
+        if not likelihood.takes_nan and np.isnan(rows).any():
+            raise ValueError(
+                f"Input X contains NaN, which {type(likelihood).__name__} cannot take. Remove "
+                "the rows or columns with missing values, fill them in first, for instance "
+                "with sklearn's SimpleImputer, or use a likelihood that integrates them out, "
+                "such as 'nig'."
             )
-        if reset:
-            self._encoding = Encoding(table)
-            self._columns = likelihood.resolved(self._encoding.names, self._encoding.kinds, X)
-        assert self._encoding is not None
-        return self._encoding.encode(table)
+        return rows
 
-    def _components(self) -> tuple[Likelihood, Prior, Sampler]:
-        likelihood, prior, sampler = super()._components()
-        return self._columns or likelihood, prior, sampler
-
-    def _prepare_prediction(self) -> None:
-        self._log_urn = urn_weights(self._fitted_prior, self.posterior_)
+    def _table(self, X: Any, reset: bool) -> Any:
+        """A table of mixed columns; their names and how many they are is checked, too."""
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        check_dates(X)
+        if is_frame(X):
+            return X
+        listed = isinstance(X, (list, tuple))
+        return check_array(
+            np.array(X, object) if listed else X, dtype=None, ensure_all_finite=False
+        )
 
     def _described(self) -> dict[str, str]:
         return {"data": f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"}
 
     def _judged(self) -> dict[str, str]:
         some = slice(None, None, -(-self.posterior_.n_items // ROWS))
-        membership = predict(self._fitted_for(self._X[some]), self._X[some]).membership
+        rows = self._fitted.X[some]
+        membership = predict(self._served(rows), rows).membership
         agreement = np.mean(membership.argmax(axis=1) == self.labels_[some])
         return {"agreement": f"predict(X) equals labels_ at {100 * agreement:.1f} % of the rows"}
 
@@ -170,27 +204,19 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     def _n_features_out(self) -> int:
         return self.n_clusters_
 
-    def _fitted(self) -> Fitted:
-        check_is_fitted(self)
-        latent = self._latent
-        if latent is not None:
-            latent = latent.reshape(-1, latent.shape[-1])
-        what = (self._likelihood, self._bound, self.posterior_, self._log_urn, self.labels_)
-        return Fitted(*what, latent)
-
-    def _fitted_for(self, X: np.ndarray | None) -> Fitted:
+    def _served(self, X: np.ndarray | None) -> Fitted:
         """The fit, with slots that can be compared with the valid rows `X`; None: with columns."""
-        fitted = self._fitted()
+        check_is_fitted(self)
+        fitted = self._fitted
+        likelihood, rows = fitted.likelihood, fitted.X
         if X is not None and np.isnan(X).any():
-            fitted = fitted._replace(bound=self._likelihood.bind_observed(self._X))
-        served = self._likelihood.serves(fitted.bound, X)
-        return fitted if served else imputed(fitted, self._X)
+            fitted = fitted._replace(bound=likelihood.bind_observed(rows))
+        return fitted if likelihood.serves(fitted.bound, X) else imputed(fitted, rows)
 
     def _predicted(self, X: Any) -> Prediction:
-        check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = self._new_rows(X)
         with arguments.with_columns(self._names()):
-            return predict(self._fitted_for(X), X)
+            return predict(self._served(X), X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable cluster of each row, among the clusters of the point estimate.
@@ -293,12 +319,12 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             category for ``"categorical"``.
         """
         check_is_fitted(self)
-        rows = self._X if X is None else self._checked(X, reset=False)
-        own = np.array_equal(rows, self._X, equal_nan=True)
-        filled = impute(self._fitted_for(rows), rows, np.arange(len(rows)) if own else None)
+        rows = self._fitted.X if X is None else self._new_rows(X)
+        own = np.array_equal(rows, self._fitted.X, equal_nan=True)
+        filled = impute(self._served(rows), rows, np.arange(len(rows)) if own else None)
         if X is None or not is_frame(X):
             return filled
-        return with_values(X, rows, filled, self._encoding)
+        return with_values(X, rows, filled, self._fitted.encoding)
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw new rows from the posterior predictive distribution.
@@ -312,8 +338,9 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         -------
         X : ndarray of shape (n, n_features)
         """
+        check_is_fitted(self)
         rng = np.random.default_rng(arguments.seed_sequence(random_state))
-        return sample(self._fitted(), arguments.count("n", n, 1), rng)
+        return sample(self._fitted, arguments.count("n", n, 1), rng)
 
     def marginal(self, columns: Any) -> Density:
         """The posterior predictive density of some columns; for Gaussian likelihoods.
@@ -328,7 +355,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         density : Density
             With `score_samples`, `score`, `mean` and `sample`.
         """
-        return densities.marginal(self._fitted_for(None), columns, self._names())
+        return densities.marginal(self._served(None), columns, self._names())
 
     def conditional(self, given: dict, columns: Any = None) -> Density:
         """The density of columns of new rows given values of others; for Gaussian likelihoods.
@@ -346,7 +373,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         density : Density
             With `score_samples`, `score`, `mean` and `sample`.
         """
-        return densities.conditional(self._fitted_for(None), given, columns, self._names())
+        return densities.conditional(self._served(None), given, columns, self._names())
 
     def _names(self) -> Any:
         return getattr(self, "feature_names_in_", None)

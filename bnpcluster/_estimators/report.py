@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
-
-if TYPE_CHECKING:
-    from bnpcluster._estimators.base import Sampled
 
 
 class Report(NamedTuple):
@@ -29,12 +26,13 @@ class Report(NamedTuple):
     diagnostics: Diagnostics | RunDiagnostics
 
     @classmethod
-    def of(cls, model: Sampled) -> Report:
+    def of(cls, model: Any) -> Report:
         """The report of a fitted model."""
         posterior = model.posterior_
         sizes = np.bincount(model.labels_)
         found = {
-            "model": f"{type(model).__name__}, {model._likelihood!r}, sampler {model._sampler!r}",
+            "model": f"{type(model).__name__}, {model._fitted.likelihood!r}, "
+            f"sampler {model._fitted.sampler!r}",
             **model._described(),
             **(_of_runs(model) if hasattr(model, "log_evidence_") else _of_chains(model)),
             "clusters": f"{model.n_clusters_} in the point estimate ({model.point_estimate}), "
@@ -79,7 +77,7 @@ class Report(NamedTuple):
         return self.to_html()
 
 
-def _of_chains(model: Sampled) -> dict[str, str]:
+def _of_chains(model: Any) -> dict[str, str]:
     """Where the chains began, and how many draws they are."""
     posterior = model.posterior_
     return {
@@ -92,20 +90,23 @@ def _of_chains(model: Sampled) -> dict[str, str]:
     }
 
 
-def _of_runs(model: Sampled) -> dict[str, str]:
+def _of_runs(model: Any) -> dict[str, str]:
     """How many particles there are, and the evidence."""
     posterior = model.posterior_
     return {
         "particles": f"{posterior.n_chains} runs of {posterior.n_draws}, "
         f"{max(model.sampler_stats_['seconds']):.1f} s per run"
         + (", interrupted" if model.interrupted_ else ""),
-        "log evidence": f"{model.log_evidence_:.3f} (standard error {model.log_evidence_se_:.3f})"
-        if model.log_evidence_se_ >= 0
-        else f"{model.log_evidence_:.3f} (this run cannot tell its error: make several, n_chains)",
+        "log evidence": f"{model.log_evidence_:.3f} "
+        + (
+            f"(standard error {model.log_evidence_se_:.3f})"
+            if model.log_evidence_se_ >= 0
+            else "(a single run gives no standard error: set n_chains to 2 or more)"
+        ),
     }
 
 
-def _doubts(model: Sampled) -> dict[str, str]:
+def _doubts(model: Any) -> dict[str, str]:
     """Whether the point estimate is one that no draw resembles."""
     if model.n_clusters_ <= max(model.n_clusters_posterior_):
         return {}

@@ -6,7 +6,7 @@ import copy
 import math
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -15,58 +15,38 @@ from sklearn.utils.parallel import Parallel, delayed
 from bnpcluster._core import arguments
 from bnpcluster._core.operations import latent
 from bnpcluster._core.state import Stopped
+from bnpcluster._fitting.fitted import Fitted, Outcome, Task, urn_weights
 from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster._fitting.workers import Parcel
-from bnpcluster._predict.predictive import urn_weights
 from bnpcluster.diagnostics.runs import diagnose_runs
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import Posterior
-from bnpcluster.priors import Prior
 from bnpcluster.samplers import ParticleSampler, Run
-from bnpcluster.samplers.base import check_operations
-
-if TYPE_CHECKING:
-    from bnpcluster._estimators.mixture import Mixture
-
-EVIDENCE = ("log_evidence_", "log_evidence_se_")
 
 
-def fit(
-    model: Mixture, X: np.ndarray, likelihood: Likelihood, prior: Prior, sampler: ParticleSampler
-) -> Mixture:
-    """Run the sampler `n_chains` times on all rows, and fill the model's attributes."""
-    if model.checkpoint is not None:
-        raise ValueError(
-            f"{type(sampler).__name__} makes one pass and keeps no checkpoints: leave checkpoint "
-            "at None."
-        )
-    prior = sampler.checked(prior)
-    bound = likelihood.bind(X)
-    _check_complete(bound, likelihood)
-    check_operations(sampler, bound, likelihood)
-    n_runs = arguments.count("n_chains", model.n_chains, 1)
-    seeds = arguments.seed_sequence(model.random_state).spawn(n_runs)
+def fit(task: Task, bound: Any) -> Outcome:
+    """Run the sampler of a task `n_chains` times on all rows."""
+    sampler = task.sampler
+    assert isinstance(sampler, ParticleSampler)
+    _check_complete(bound, task.likelihood)
+    seeds = arguments.seed_sequence(task.random_state).spawn(task.n_chains)
     parcel = Parcel(bound)
-    tasks = [(parcel, prior, len(X), np.random.default_rng(seed)) for seed in seeds]
-    runs, interrupted = _carry_out(model, sampler, sampler.run, tasks)
-    model._likelihood, model._fitted_prior, model._sampler = likelihood, prior, sampler
-    model._frozen = None
-    return _finish(model, X, bound, runs, interrupted)
+    tasks = [(parcel, task.prior, len(task.X), np.random.default_rng(seed)) for seed in seeds]
+    runs, interrupted = _carry_out(task, sampler.run, tasks)
+    return _outcome(task, bound, runs, interrupted)
 
 
-def extend(model: Mixture, X: np.ndarray) -> Mixture:
-    """Let the particles of a fitted model take the rows of `X`."""
-    if model._frozen is None:
-        model._frozen = model._likelihood.frozen(model._X)
-    everything = np.vstack([model._X, X])
-    bound = model._frozen.bind(everything)
-    _check_complete(bound, model._frozen)
-    sampler = model._sampler
+def extend(fitted: Fitted, task: Task) -> Outcome:
+    """Let the particles of a fit take the further rows `task.X`."""
+    frozen = fitted.frozen or fitted.likelihood.frozen(fitted.X)
+    everything = np.vstack([fitted.X, task.X])
+    bound = frozen.bind(everything)
+    _check_complete(bound, frozen)
     # Of copies: an interrupt must not leave particles behind that hold some of the rows.
     parcel = Parcel(bound)
-    tasks = [(copy.deepcopy(run), parcel, len(everything)) for run in model._runs]
-    runs, interrupted = _carry_out(model, sampler, sampler.resume, tasks)
-    return _finish(model, everything, bound, runs, interrupted)
+    tasks = [(copy.deepcopy(run), parcel, len(everything)) for run in fitted.runs]
+    runs, interrupted = _carry_out(task, fitted.sampler.resume, tasks)
+    return _outcome(task._replace(X=everything), bound, runs, interrupted, frozen)
 
 
 def _check_complete(bound: Any, likelihood: Likelihood) -> None:
@@ -79,26 +59,23 @@ def _check_complete(bound: Any, likelihood: Likelihood) -> None:
         )
 
 
-def _carry_out(
-    model: Mixture, sampler: ParticleSampler, work: Callable, tasks: list
-) -> tuple[list[Run], bool]:
+def _carry_out(task: Task, work: Callable, tasks: list) -> tuple[list[Run], bool]:
     """The runs that could be finished; the first one is, whatever `max_time` says."""
-    seconds = arguments.seconds("max_time", model.max_time)
-    if seconds is not None:  # no clock counts the time to compile
-        _warm_up(sampler, tasks[0])
-    stop = Stop(seconds)
+    if task.seconds is not None:  # no clock counts the time to compile
+        _warm_up(task.sampler, tasks[0])
+    stop = Stop(task.seconds)
     with interruptible(stop):
         jobs = (
-            delayed(_one)(work, stop, r == 0, model.verbose, *task) for r, task in enumerate(tasks)
+            delayed(_one)(work, stop, r == 0, task.verbose, *run) for r, run in enumerate(tasks)
         )
-        done = Parallel(n_jobs=model.n_jobs, prefer="threads")(jobs)
+        done = Parallel(n_jobs=task.n_jobs, prefer="threads")(jobs)
     runs = [run for run in done if run is not None]
     if not runs:
         raise KeyboardInterrupt
     return runs, stop.requested.is_set()
 
 
-def _warm_up(sampler: ParticleSampler, task: tuple) -> None:
+def _warm_up(sampler: Any, task: tuple) -> None:
     parcel, prior, _, *rest = task
     if rest:
         few = clone(sampler).set_params(n_particles=2)
@@ -122,24 +99,30 @@ def _one(work: Callable, stop: Stop, first: bool, verbose: int, *task: Any) -> R
     return run
 
 
-def _finish(
-    model: Mixture, X: np.ndarray, bound: Any, runs: list[Run], interrupted: bool
-) -> Mixture:
+def _outcome(
+    task: Task, bound: Any, runs: list[Run], interrupted: bool, frozen: Any = None
+) -> Outcome:
+    """The result of runs."""
     log_z = np.array([run.log_evidence for run in runs])
     origins = np.array([run.origin for run in runs])
-    model._X, model._bound, model._last, model._latent = X.copy(), bound, [], None
-    model.log_evidence_, model.log_evidence_se_ = combined(runs)
-    model.posterior_ = posterior = _posterior(runs)
-    model._log_urn = urn_weights(model._fitted_prior, posterior)
-    model.sampler_stats_ = _stats(runs)
-    model.n_iter_ = 1
-    model.diagnostics_ = diagnose_runs(
-        log_z, model.log_evidence_, posterior.weights, origins, model._sampler.remedy
-    )
+    evidence, posterior = combined(runs), _posterior(runs)
+    diagnostics = diagnose_runs(log_z, evidence[0], posterior.weights, origins, task.sampler.remedy)
+    counts = _stats(runs)
     for run in runs:  # the posterior has them
         run.labels = run.labels[:, :0].copy()
-    model._runs = runs
-    return model._summarise(interrupted)
+    fitted = Fitted(
+        task.likelihood,
+        bound,
+        posterior,
+        urn_weights(task.prior, posterior),
+        np.zeros(0, np.int64),
+        X=task.X,
+        prior=task.prior,
+        sampler=task.sampler,
+        runs=runs,
+        frozen=frozen,
+    )
+    return Outcome(fitted, diagnostics, counts, 1, interrupted, evidence)
 
 
 def combined(runs: list[Run]) -> tuple[float, float]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from bnpcluster._fitting.fitted import Fitted
 from bnpcluster._predict.kernels import fill, weigh
-from bnpcluster._predict.predictive import Fitted, recall, room
+from bnpcluster._predict.predictive import recall, room
 
 
 def impute(fitted: Fitted, X: np.ndarray, members: np.ndarray | None = None) -> np.ndarray:

@@ -9,10 +9,8 @@ import numpy as np
 from bnpcluster._core.operations import draw_latent, set_latent
 from bnpcluster._core.partition import Partition, new_partition
 from bnpcluster._core.state import grown_bound
+from bnpcluster._fitting.fitted import Fitted
 from bnpcluster._predict.kernels import add_draws, fill
-from bnpcluster.likelihoods import Likelihood
-from bnpcluster.posterior import Posterior
-from bnpcluster.priors import Prior
 
 MOST_WORK = 2_000_000  # comparisons in a kernel call
 CHUNK = 65_536  # rows predicted at a time
@@ -32,45 +30,6 @@ class Prediction(NamedTuple):
     log_density: np.ndarray
     novelty: np.ndarray
     membership: np.ndarray
-
-
-class Fitted(NamedTuple):
-    """All that a prediction rests on.
-
-    Attributes
-    ----------
-    likelihood : Likelihood
-    bound : NamedTuple: its bound training data
-    posterior : Posterior
-    log_urn : ndarray: see `urn_weights`
-    estimate : ndarray: labels of the point estimate
-    latent : ndarray or None: of every draw, the missing entries if chains move them
-    """
-
-    likelihood: Likelihood
-    bound: Any
-    posterior: Posterior
-    log_urn: np.ndarray
-    estimate: np.ndarray
-    latent: np.ndarray | None = None
-
-
-def urn_weights(prior: Prior, posterior: Posterior) -> np.ndarray:
-    """Log urn weights of every draw, at its own hyper-parameters, as rows.
-
-    Row by row: of the blocks, then of a new one, then -inf up to the largest number of blocks.
-    """
-    labels = posterior.labels.reshape(-1, posterior.n_items)
-    log_urn = np.full((len(labels), int(posterior.n_clusters.max()) + 1), -np.inf)
-    for r, row in enumerate(labels):
-        weights = prior_of(prior, posterior, r).predictive(np.bincount(row))
-        log_urn[r, : len(weights)] = weights
-    return log_urn
-
-
-def prior_of(prior: Prior, posterior: Posterior, r: int) -> Prior:
-    """The prior with the parameters of draw `r`."""
-    return prior.at(**{name: float(posterior.traces[name].ravel()[r]) for name in prior.sampled})
 
 
 def predict(fitted: Fitted, X: np.ndarray) -> Prediction:
@@ -126,8 +85,9 @@ def _slices(n_draws: int, work: int) -> list[slice]:
 
 def recall(fitted: Fitted, bound: Any, partition: Partition, draw: Any) -> None:
     """Let the missing entries be those of a draw, if chains move them; all slots are emptied."""
-    if fitted.latent is not None:
-        set_latent(bound, fitted.latent[draw])
+    latent = fitted.latent_draws
+    if latent is not None:
+        set_latent(bound, latent[draw])
         partition.labels[:] = -1
 
 
@@ -147,7 +107,7 @@ def imputed(fitted: Fitted, X: np.ndarray) -> Fitted:
         latent.append(draw_latent(bound, row, rng))
     likelihood = fitted.likelihood.imputing()
     bound = likelihood.bind_observed(X)
-    return fitted._replace(likelihood=likelihood, bound=bound, latent=np.array(latent))
+    return fitted._replace(likelihood=likelihood, bound=bound, latent=np.array(latent)[None])
 
 
 def room(fitted: Fitted) -> tuple[Any, Partition]:

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
 
 from bnpcluster.plotting.common import axes_for, check_model
-from bnpcluster.relational import InfiniteRelationalModel
 
 UNSEEN = "lightsteelblue"  # the colour of cells none of whose pairs was observed
 
@@ -79,13 +77,14 @@ class AdjacencyDisplay:
         -------
         AdjacencyDisplay
         """
-        check_model(cls, estimator, InfiniteRelationalModel)
+        check_model(cls, estimator, "vertices")
         z = np.asarray(estimator.labels_ if labels is None else labels)
         n = len(estimator.labels_)
         if z.shape != (n,):
             raise ValueError(f"labels must have shape ({n},), got {z.shape}.")
         sizes = np.unique(z, return_counts=True)[1]
-        return cls(_density(estimator._X, z, min(n, n_cells)), np.cumsum(sizes)).plot(ax, **kwargs)
+        density = _density(estimator._fitted.X, z, min(n, n_cells))
+        return cls(density, np.cumsum(sizes)).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, lines: bool = True, **kwargs: Any) -> AdjacencyDisplay:
         """Draw the picture.
@@ -119,11 +118,11 @@ class AdjacencyDisplay:
 
 def _density(graph: Any, labels: NDArray, n_cells: int) -> NDArray[np.float64]:
     """Links per observed pair in every cell, the vertices being ordered by label."""
-    n, entries = len(labels), coo_array(graph)
+    n, (rows, columns, values) = len(labels), graph.entries()
     position = np.empty(n, np.intp)
     position[np.argsort(labels, kind="stable")] = np.arange(n)
     cell = position * n_cells // n
-    code, unseen = cell[entries.row] * n_cells + cell[entries.col], np.isnan(entries.data)
+    code, unseen = cell[rows] * n_cells + cell[columns], np.isnan(values)
     links, gaps = (
         np.bincount(code[kind], minlength=n_cells**2).reshape(n_cells, n_cells)
         for kind in (~unseen, unseen)

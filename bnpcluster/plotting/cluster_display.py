@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster._estimators.mixture import Mixture
 from bnpcluster.plotting.common import (
     COLOURS,
     LEGEND,
@@ -102,7 +101,7 @@ class ClusterDisplay:
         -------
         ClusterDisplay
         """
-        check_model(cls, estimator, Mixture)
+        check_model(cls, estimator, "rows")
         posterior = estimator.posterior_
         z = labels_for(posterior, estimator.labels_ if labels is None else labels)
         points, names = _coordinates(estimator.impute(), z, column_names(estimator), columns)

@@ -9,11 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster import partitions
-from bnpcluster._estimators.base import Sampled
-from bnpcluster._estimators.mixture import Mixture
 from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
-from bnpcluster.relational import InfiniteRelationalModel
 
 # The palette of Okabe and Ito without black and yellow, which are hard to see on grounds of ours.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
@@ -21,11 +18,12 @@ MARKERS = "os^Dv*"
 # "best" by name: as a default it would warn where there is much to keep clear of.
 LEGEND = {"loc": "best", "fontsize": "small", "framealpha": 0.7}
 
-KINDS: dict[type, str] = {
-    Sampled: "a model of this package",
-    Mixture: "a mixture, which has rows and columns",
-    InfiniteRelationalModel: "an InfiniteRelationalModel",
+KINDS = {
+    "": "a model of this package",
+    "rows": "a mixture, which has rows and columns",
+    "vertices": "an InfiniteRelationalModel",
 }
+"""What displays take, by what the models cluster."""
 
 
 def axes_for(display: Any, ax: Any) -> Any:
@@ -39,12 +37,13 @@ def axes_for(display: Any, ax: Any) -> Any:
     return pyplot.subplots(layout="constrained")[1] if ax is None else ax
 
 
-def check_model(display: type, estimator: Any, kind: type = Sampled) -> None:
-    """Raise one sentence unless this is a fitted model of a kind that the display can show."""
-    if not isinstance(estimator, kind):
+def check_model(display: type, estimator: Any, items: str = "") -> None:
+    """Raise one sentence unless this is a fitted model of items that the display can show."""
+    own = getattr(type(estimator), "_items", None)
+    if own is None or items not in ("", own):
         hint = "; pass its last step, pipeline[-1]" if hasattr(estimator, "steps") else ""
         raise TypeError(
-            f"{display.__name__} takes {KINDS[kind]}, got {type(estimator).__name__}{hint}."
+            f"{display.__name__} takes {KINDS[items]}, got {type(estimator).__name__}{hint}."
         )
     check_is_fitted(estimator)
 

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnpcluster import densities
 from bnpcluster._core import arguments
-from bnpcluster._estimators.mixture import Mixture
 from bnpcluster._predict.predictive import draw_log_densities, predict
 from bnpcluster.partitions import label_draws
 from bnpcluster.plotting.common import (
@@ -155,15 +154,15 @@ class DensityDisplay:
         -------
         DensityDisplay
         """
-        check_model(cls, estimator, Mixture)
-        shown, discrete = _shown(estimator, columns), not estimator._likelihood.has_density
+        check_model(cls, estimator, "rows")
+        shown, discrete = _shown(estimator, columns), not estimator._fitted.likelihood.has_density
         bands = _kind(estimator, bands)
         _check(estimator, len(shown), discrete, level)
-        data = estimator._X[:, shown]
+        data = estimator._fitted.X[:, shown]
         axes = _axes(data, discrete) if grid is None else _given(grid, len(shown))
         points = np.column_stack([a.ravel() for a in np.meshgrid(*axes)])
         if columns is None:
-            mean = np.exp(predict(estimator._fitted_for(points), points).log_density)
+            mean = np.exp(predict(estimator._served(points), points).log_density)
         else:
             mean = np.exp(estimator.marginal(columns).score_samples(points))
         draws, weights = label_draws.thin(estimator.posterior_.weights.ravel(), n_draws)
@@ -271,7 +270,7 @@ class DensityDisplay:
 
 def _kind(estimator: Any, bands: str) -> str:
     """What the bands hold."""
-    gaussian = estimator._likelihood.is_gaussian
+    gaussian = estimator._fitted.likelihood.is_gaussian
     if bands == "auto":
         return "posterior" if gaussian else "draws"
     if bands not in ("posterior", "draws"):
@@ -288,7 +287,7 @@ def _shown(estimator: Any, columns: Any) -> list[int]:
     """The numbers of the columns to show."""
     if columns is None:
         return list(range(estimator.n_features_in_))
-    return densities.numbers_of(estimator._fitted_for(None), columns, estimator._names())
+    return densities.numbers_of(estimator._served(None), columns, estimator._names())
 
 
 def _random(
@@ -297,11 +296,11 @@ def _random(
     """From points to log densities by draw: the random ones whose spread is shown."""
     if bands == "draws":
         if columns is None:
-            whole = estimator._fitted()
+            whole = estimator._fitted
             return lambda points: draw_log_densities(whole, points, draws)
-        some, own = columns, estimator._fitted_for(None)
+        some, own = columns, estimator._served(None)
         return lambda points: densities.draw_log_densities(own, points, draws, some)
-    fitted, prior = estimator._fitted_for(None), estimator._fitted_prior
+    fitted, prior = estimator._served(None), estimator._fitted.prior
     # One seed: the parameters are the same for every piece of the points.
     seed = arguments.seed_sequence(random_state)
     return lambda points: densities.random_log_densities(
@@ -344,7 +343,7 @@ def _check(estimator: Any, n_columns: int, discrete: bool, level: float) -> None
             "fit a model on fewer columns, or look at ClusterDisplay."
         )
     if discrete and n_columns == 2:
-        law = type(estimator._likelihood).__name__
+        law = type(estimator._fitted.likelihood).__name__
         raise ValueError(
             f"DensityDisplay shows two columns only if they have a density, which {law} has not: "
             "fit a model on one column."

@@ -83,7 +83,7 @@ class NumberOfClustersDisplay:
         before = None
         if prior:
             n = estimator.posterior_.n_items
-            before = estimator._fitted_prior.n_clusters_pmf(n, int(n_clusters[-1]))
+            before = estimator._fitted.prior.n_clusters_pmf(n, int(n_clusters[-1]))
             # There are no more clusters than rows; the rest of the range has probability zero.
             before = np.pad(before, (0, n_clusters[-1] + 1 - len(before)))[n_clusters]
         return cls(n_clusters, probability, before, estimator.n_clusters_).plot(ax, **kwargs)

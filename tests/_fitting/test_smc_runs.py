@@ -96,8 +96,8 @@ def test_rows_in_two_parts_are_the_rows_at_once(sampler):
 def test_hyper_parameters_freeze_at_the_first_batch():
     model = DPMixture(sampler="urn_smc", n_particles=50, random_state=0).partial_fit(X[:30])
     model.partial_fit(100.0 + X[30:50]).partial_fit(X[50:])
-    frozen = model._frozen
-    bound = model._likelihood.bind(X[:30], 4)
+    frozen = model._fitted.frozen
+    bound = model._fitted.likelihood.bind(X[:30], 4)
     assert frozen.kappa == pytest.approx(bound.prior[0])
     again = DPMixture(
         sampler="urn_smc", n_particles=50, random_state=0, likelihood=frozen, alpha=1.0
@@ -135,7 +135,7 @@ def test_hyper_priors_are_sampled_where_there_are_moves():
 
 def test_chains_and_particles_do_not_mix():
     model = fitted()
-    with pytest.raises(ValueError, match="raise n_particles"):
+    with pytest.raises(ValueError, match="refit with more n_particles"):
         model.continue_fit(10)
     with pytest.raises(ValueError, match="keeps no checkpoints"):
         fitted(checkpoint="somewhere")

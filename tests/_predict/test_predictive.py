@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from bnpcluster._predict.predictive import (
-    Fitted,
-    _slices,
-    draw_log_densities,
-    predict,
-    sample,
-    urn_weights,
-)
+from bnpcluster._fitting.fitted import Fitted, urn_weights
+from bnpcluster._predict.predictive import _slices, draw_log_densities, predict, sample
 from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import PRIORS, DirichletProcess

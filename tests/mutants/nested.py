@@ -302,10 +302,10 @@ NESTED_HOLES = [
     ),
     Mutant(
         "_estimators/mixture.py",
-        "Mixture._fitted_for",
+        "Mixture._served",
         "all patterns are served",
-        "served = self._likelihood.serves(fitted.bound, X)",
-        "served = True",
+        "if likelihood.serves(fitted.bound, X) else",
+        "if True else",
         QUESTIONS,
     ),
 ]

@@ -17,16 +17,16 @@ GRAPH = "likelihoods/network/adjacency.py"
 
 NETWORKS = [
     Mutant(
-        GRAPH,
-        "as_graph",
+        "likelihoods/network/adjacency.py",
+        "_sparse",
         "weights pass for links",
         "~unobserved & (values != 0) & (values != 1)",
         "~unobserved & (values < 0)",
         MESSAGES,
     ),
     Mutant(
-        GRAPH,
-        "as_graph",
+        "likelihoods/network/adjacency.py",
+        "_sparse",
         "links of a vertex with itself are dropped in silence",
         "    if len(loops):\n",
         "    if len(loops) > 99:\n",
@@ -41,8 +41,8 @@ NETWORKS = [
         MESSAGES,
     ),
     Mutant(
-        GRAPH,
-        "as_graph",
+        "likelihoods/network/adjacency.py",
+        "_sparse",
         "an unobserved diagonal counts",
         "kept = (rows != columns) & (values != 0)",
         "kept = values != 0",

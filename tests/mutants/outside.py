@@ -122,7 +122,7 @@ OUTSIDE = [
         ESCOBAR_WEST,
     ),
     Mutant(
-        "_predict/predictive.py",
+        "_fitting/fitted.py",
         "urn_weights",
         "all draws have the same hyper-parameters",
         "weights = prior_of(prior, posterior, r).predictive(",

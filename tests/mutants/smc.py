@@ -436,8 +436,8 @@ SMC_MUTANTS = [
         "_fitting/smc_runs.py",
         "extend",
         "hyper-parameters follow every batch",
-        "    bound = model._frozen.bind(everything)\n",
-        "    bound = model._likelihood.bind(everything)\n",
+        "    bound = frozen.bind(everything)\n",
+        "    bound = fitted.likelihood.bind(everything)\n",
         f"{FIT}test_hyper_parameters_freeze_at_the_first_batch",
     ),
     Mutant(

@@ -26,7 +26,7 @@ def test_the_worst_is_shown_of_each_claim():
     lines += [line("four", 1e-12, GAP, "tests/priors/exact_x.py::test_b_c")]
     lines += [line("five", 3e-12, GAP, "tests/priors/exact_x.py::test_b_c")]
     text = page(lines)
-    assert "| samplers, all: a claim | 3 | 9 | p-value 0.031 |" in text
+    assert "| samplers, registry: a claim | 3 | 9 | p-value 0.031 |" in text
     assert "| priors, x: b c | 2 | 9 | largest gap 3e-12 |" in text
     assert "| two | Gibbs() | 0.031 |" in text
     assert text.startswith("# Dossier\n")

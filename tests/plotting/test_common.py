@@ -141,7 +141,7 @@ def test_numbers_of_clusters_beside_the_prior(model):
         assert shown.get(k, 0.0) == pytest.approx(p, abs=0.001)
     k, prior = display.prior_.get_data()
     np.testing.assert_array_equal(k, display.n_clusters)
-    np.testing.assert_allclose(prior, model._fitted_prior.n_clusters_pmf(30)[k])
+    np.testing.assert_allclose(prior, model._fitted.prior.n_clusters_pmf(30)[k])
     assert display.estimate_.get_xdata()[0] == model.n_clusters_
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert legend == ["posterior", "prior", "point estimate"]
@@ -204,7 +204,7 @@ def test_unknown_traces_are_answered_with_those_there_are(model):
 def test_a_density_is_the_predictive_in_the_units_of_the_data(line):
     display = DensityDisplay.from_estimator(line, n_draws=80)
     (x,) = display.grid
-    assert x[0] < line._X.min() < line._X.max() < x[-1]
+    assert x[0] < line._fitted.X.min() < line._fitted.X.max() < x[-1]
     np.testing.assert_array_equal(display.line_.get_xdata(), x)
     np.testing.assert_allclose(
         display.line_.get_ydata(), np.exp(line.score_samples(x[:, None])), rtol=1e-12
@@ -372,7 +372,7 @@ def test_counts_have_probabilities_at_whole_numbers():
 def test_clusters_are_told_apart_and_pale_where_unsure(model):
     display = ClusterDisplay.from_estimator(model)
     for k, drawn in enumerate(display.points_):
-        np.testing.assert_array_equal(drawn.get_offsets(), model._X[model.labels_ == k])
+        np.testing.assert_array_equal(drawn.get_offsets(), model._fitted.X[model.labels_ == k])
     colours = {tuple(drawn.get_facecolors()[0, :3]) for drawn in display.points_}
     assert len(colours) == len(display.points_) == model.n_clusters_
     sure = certainty(model.posterior_, model.labels_)[model.labels_ == 0]
@@ -397,7 +397,7 @@ def test_many_clusters_differ_in_colour_or_marker():
 
 def test_one_column_is_shown_cluster_by_cluster(line):
     display = ClusterDisplay.from_estimator(line)
-    np.testing.assert_array_equal(display.points[:, 0], line._X[:, 0])
+    np.testing.assert_array_equal(display.points[:, 0], line._fitted.X[:, 0])
     np.testing.assert_array_equal(display.points[:, 1].round(), line.labels_)
     assert display.names == ("column 0", "cluster")
 

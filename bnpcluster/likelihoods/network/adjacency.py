@@ -1,12 +1,53 @@
-"""Adjacency matrices: checks, a canonical form, and the lists of links made from it."""
+"""Networks: checks of adjacency matrices, and the lists that they are made into."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
+
+
+class Graph(NamedTuple):
+    """A network, parsed: its links and its unobserved pairs.
+
+    Attributes
+    ----------
+    n_vertices : int
+    directed : bool
+    links : ndarray of shape (n_links, 2)
+        Each once, one pair (i, j) per row; i < j where they have no direction.
+    unobserved : ndarray of shape (n_unobserved, 2)
+        The unobserved pairs, in the same form.
+    """
+
+    n_vertices: int
+    directed: bool
+    links: NDArray
+    unobserved: NDArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """That of the adjacency matrix."""
+        return self.n_vertices, self.n_vertices
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of vertices there are, observed or not."""
+        return self.n_vertices * (self.n_vertices - 1) // (1 if self.directed else 2)
+
+    def entries(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Rows, columns and values of the adjacency matrix: 1 for links, NaN for unobserved pairs.
+
+        In the order of the rows, and of the columns within them.
+        """
+        pairs = np.concatenate([self.links, self.unobserved])
+        values = np.repeat([1.0, np.nan], [len(self.links), len(self.unobserved)])
+        if not self.directed:
+            pairs, values = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(values, 2)
+        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+        return pairs[order, 0], pairs[order, 1], values[order]
 
 
 def check_matrix(A: Any) -> None:
@@ -32,11 +73,24 @@ def check_matrix(A: Any) -> None:
             )
 
 
-def as_graph(A: Any, directed: bool) -> csr_array:
-    """The matrix `A` as a sparse one that stores 1 for links and NaN for unobserved pairs.
+def as_graph(A: Any, directed: bool) -> Graph:
+    """The network of an adjacency matrix; a network is left as it is.
 
     Zeros and NaN on the diagonal are dropped; links there raise an error.
     """
+    if isinstance(A, Graph):
+        return A
+    matrix = _sparse(A, directed)
+    return Graph(
+        matrix.shape[0],
+        directed,
+        _pairs(matrix, directed, unobserved=False),
+        _pairs(matrix, directed, unobserved=True),
+    )
+
+
+def _sparse(A: Any, directed: bool) -> csr_array:
+    """The matrix `A` as a sparse one that stores 1 for links and NaN for unobserved pairs."""
     if not issparse(A):
         A = np.asarray(A, float)
     if A.ndim != 2 or A.shape[0] != A.shape[1]:
@@ -85,16 +139,6 @@ def _pair_codes(graph: csr_array) -> csr_array:
     """1 for links and 2 for unobserved pairs, because NaN cannot be compared."""
     codes = np.where(np.isnan(graph.data), 2, 1).astype(np.int8)
     return csr_array((codes, graph.indices, graph.indptr), shape=graph.shape)
-
-
-def edge_list(graph: csr_array, directed: bool) -> NDArray:
-    """The links, each once, as rows (i, j); i < j for undirected links."""
-    return _pairs(graph, directed, unobserved=False)
-
-
-def unobserved_list(graph: csr_array, directed: bool) -> NDArray:
-    """The unobserved pairs, each once, in the form of `edge_list`."""
-    return _pairs(graph, directed, unobserved=True)
 
 
 def _pairs(graph: csr_array, directed: bool, unobserved: bool) -> NDArray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
 from bnpcluster._core.operations import (
@@ -32,12 +33,7 @@ from bnpcluster._core.operations import (
 )
 from bnpcluster.likelihoods.base import Likelihood
 from bnpcluster.likelihoods.log_tables import Table
-from bnpcluster.likelihoods.network.adjacency import (
-    as_graph,
-    edge_list,
-    neighbours,
-    unobserved_list,
-)
+from bnpcluster.likelihoods.network.adjacency import as_graph, neighbours
 from bnpcluster.likelihoods.network.block_counts import (
     beta_tables,
     clear_counts,
@@ -126,11 +122,9 @@ class Relational(Likelihood):
         """Prepare the adjacency matrix `X`, dense or sparse, for the kernels."""
         a, b = self.validate()
         graph, n = as_graph(X, self.directed), X.shape[0]
-        start, ends = neighbours(edge_list(graph, self.directed), n, self.directed)
-        unobserved_start, unobserved_ends = neighbours(
-            unobserved_list(graph, self.directed), n, self.directed
-        )
-        table, log_beta_0 = beta_tables(a, b, n * (n - 1) // (1 if self.directed else 2))
+        start, ends = neighbours(graph.links, n, self.directed)
+        unobserved_start, unobserved_ends = neighbours(graph.unobserved, n, self.directed)
+        table, log_beta_0 = beta_tables(a, b, graph.n_pairs)
         n_directions, width = 1 + bool(self.directed), padded(capacity)
         return RelationalSlots(
             start,
@@ -152,8 +146,8 @@ class Relational(Likelihood):
 
     def features(self, X: Any) -> np.ndarray:
         """Singular vectors of the adjacency matrix: vertices with similar links are close."""
-        graph = as_graph(X, self.directed)
-        graph.data = np.nan_to_num(graph.data)
+        rows, columns, values = as_graph(X, self.directed).entries()
+        graph = csr_array((np.nan_to_num(values), (rows, columns)), shape=X.shape)
         if not graph.sum():
             return np.zeros((graph.shape[0], 1))
         # Without the scaling, the vertices with the most links would dominate.

@@ -8,8 +8,9 @@ from bnpcluster import DPMixture
 from bnpcluster._core import operations as ops
 from bnpcluster._core.state import State
 from bnpcluster._fitting.checkpoint import frozen, thawed
+from bnpcluster._fitting.fitted import Fitted, urn_weights
 from bnpcluster._fitting.rounds import Chain, Schedule, Stop, advance
-from bnpcluster._predict.predictive import Fitted, predict, urn_weights
+from bnpcluster._predict.predictive import predict
 from bnpcluster.likelihoods import Columns, NormalInverseWishart
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import DirichletProcess
@@ -262,9 +263,9 @@ def test_results_do_not_depend_on_jobs_and_continue(tmp_path):
     again = DPMixture(**QUICK, checkpoint=tmp_path).fit(X)
     for other in (two, again):
         np.testing.assert_array_equal(one.posterior_.labels, other.posterior_.labels)
-        np.testing.assert_array_equal(one._latent, other._latent)
+        np.testing.assert_array_equal(one._fitted.latent, other._fitted.latent)
     longer = one.continue_fit(4)
-    assert longer._latent.shape == (2, 34, np.isnan(X).sum())
+    assert longer._fitted.latent.shape == (2, 34, np.isnan(X).sum())
     assert np.isfinite(longer.score(X))
     assert np.isfinite(longer.score(np.nan_to_num(X)))
     assert longer.sample(5, random_state=0).shape == (5, 3)

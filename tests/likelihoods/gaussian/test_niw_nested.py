@@ -10,8 +10,9 @@ from scipy.stats import kstest, t
 from bnpcluster import DPMixture
 from bnpcluster._core import operations as ops
 from bnpcluster._core.state import State
+from bnpcluster._fitting.fitted import Fitted, urn_weights
 from bnpcluster._predict.imputation import impute
-from bnpcluster._predict.predictive import Fitted, imputed, predict, urn_weights
+from bnpcluster._predict.predictive import imputed, predict
 from bnpcluster.likelihoods import Columns, NormalInverseWishart
 from bnpcluster.likelihoods.gaussian.niw_imputed import ImputedNIW
 from bnpcluster.likelihoods.gaussian.niw_nested import NestedNIW, find_nesting
@@ -278,7 +279,7 @@ def test_what_cannot_be_gets_one_sentence():
 def test_fits_keep_no_entries_and_answer_all_questions():
     X = stairs(60)
     model = DPMixture(**QUICK).fit(X)
-    assert model._latent is None
+    assert model._fitted.latent is None
     seen = (~np.isnan(X)).sum(axis=1) > 1
     truth, found = (np.arange(60) % 2)[seen], model.labels_[seen]
     assert max(np.mean(found == truth), np.mean(found != truth)) > 0.95
@@ -330,11 +331,11 @@ def test_mixed_columns_integrate_in_one_part_and_impute_in_another():
     X[[0, 1], [4, 5]] = NAN  # these two columns are not nested
     likelihood = Columns([("niw", [1, 0, 2, 3]), ("niw", [4, 5])])
     model = DPMixture(likelihood=likelihood, **QUICK).fit(X)
-    assert model._latent.shape == (2, 30, 2)
+    assert model._fitted.latent.shape == (2, 30, 2)
     new = np.nan_to_num(X)[:2]
     new[0, 1] = new[1, 2] = NAN
     assert np.isfinite(model.score_samples(new)).all()
-    fitted = model._fitted_for(new)
+    fitted = model._served(new)
     assert fitted.latent.shape == (60, np.isnan(X).sum())
-    np.testing.assert_array_equal(fitted.latent[:, -2:], model._latent.reshape(60, 2))
+    np.testing.assert_array_equal(fitted.latent[:, -2:], model._fitted.latent.reshape(60, 2))
     assert not np.isnan(model.impute(new)).any()

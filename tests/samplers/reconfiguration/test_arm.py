@@ -180,7 +180,7 @@ def test_archives_are_frozen_after_warm_up_grow_or_are_not_there():
     for archive in ARCHIVES:
         model = fit(ARM(archive=archive))
         model.continue_fit(30)
-        histories[archive] = [thawed(a, model._fitted_prior).history for a in model._last]
+        histories[archive] = [thawed(a, model._fitted.prior).history for a in model._fitted.states]
     assert [list(h) for h in histories["frozen"]] == 3 * [list(range(31, 61))]
     assert [list(h) for h in histories["adaptive"]] == 3 * [list(range(76, 151))]
     assert histories["ensemble"] == [{}, {}, {}]

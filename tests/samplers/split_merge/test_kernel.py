@@ -335,12 +335,12 @@ AUTO = [
 
 def tuned(model):
     """What each chain has found in warm-up."""
-    return [thawed(arrays, model._fitted_prior).tuning for arrays in model._last]
+    return [thawed(arrays, model._fitted.prior).tuning for arrays in model._fitted.states]
 
 
 def n_moves(model):
     """How many moves each chain has made."""
-    counts = [thawed(arrays, model._fitted_prior).counts for arrays in model._last]
+    counts = [thawed(arrays, model._fitted.prior).counts for arrays in model._fitted.states]
     return [c["splits"] + c["merges"] for c in counts]
 
 

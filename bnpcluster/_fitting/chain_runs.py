@@ -1,0 +1,215 @@
+"""A fit by chains: from a task to draws, and on from where the chains of a fit stopped."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from bnpcluster._core import arguments
+from bnpcluster._fitting.checkpoint import Checkpoint, digest_of_code, frozen, thawed
+from bnpcluster._fitting.fitted import Fitted, Outcome, Task, urn_weights
+from bnpcluster._fitting.initial_labels import starts
+from bnpcluster._fitting.progress import follow
+from bnpcluster._fitting.rounds import BOUNDARY, Chain, Schedule, run, stats, warm_up_kernels
+from bnpcluster._fitting.stop import Stop, interruptible
+from bnpcluster.diagnostics import diagnose
+from bnpcluster.posterior import Posterior
+from bnpcluster.samplers import SAMPLERS
+from bnpcluster.samplers.base import can_sample
+
+ROUNDS = 20  # how often chains meet in a fit, for interrupts and checkpoints
+SHOWN_ROUNDS = 200  # the same where progress is shown
+OTHERS = ("split_merge", "pgsm", "arm", "sams")  # samplers worth a try, the best first
+
+
+def fit(
+    task: Task,
+    bound: Any,
+    schedule: Schedule,
+    init: Any,
+    *,
+    checkpoint: Any = None,
+    identity: Any = None,
+    previous: Fitted | None = None,
+) -> Outcome:
+    """Run chains on bound data.
+
+    Parameters
+    ----------
+    task : Task
+    bound : NamedTuple
+        The data of the task, bound by its likelihood.
+    schedule : Schedule
+    init : str or array
+        Where the chains start.
+    checkpoint : path, optional
+        A directory to save the chains in.
+    identity : optional
+        The parameters that name the file there, beside the data and the code.
+    previous : Fitted, optional
+        A fit whose last states to start from.
+    """
+    saved = None
+    if checkpoint is not None:
+        code = digest_of_code(bound, (task.likelihood, task.prior, task.sampler))
+        saved = Checkpoint(checkpoint, (*identity, task.X, code))
+    chains = None
+    if saved and previous is None:
+        chains = saved.load(task.prior, task.X.shape[0], task.n_chains)
+    if chains is None:
+        chains = begun(task, init, previous)
+    chains, interrupted = carried_out(chains, bound, task, schedule, saved)
+    return outcome(chains, bound, task, schedule.thin, interrupted)
+
+
+def extend(fitted: Fitted, n_draws: int, n_jobs: int | None, verbose: int) -> Outcome:
+    """Append draws to those of a fit, from where its chains stopped."""
+    chains = [thawed(arrays, fitted.prior) for arrays in fitted.states]
+    # Chains that were stopped apart go on side by side.
+    iteration = max(chain.iteration for chain in chains)
+    for chain in chains:
+        chain.iteration = iteration
+    # Warm-up is over however early the chains were stopped: what comes now is kept.
+    schedule = Schedule(n_draws, iteration, fitted.thin)
+    components = (fitted.likelihood, fitted.prior, fitted.sampler)
+    task = Task(fitted.X, *components, len(chains), n_jobs, verbose, None, None)
+    chains, interrupted = carried_out(chains, fitted.bound, task, schedule)
+    return outcome(chains, fitted.bound, task, fitted.thin, interrupted, fitted)
+
+
+def can_go_on(fitted: Fitted | None, n_items: int, n_chains: int) -> bool:
+    """Whether a new fit may start from the last states of an earlier one."""
+    states = [] if fitted is None else fitted.states
+    return len(states) == n_chains > 0 and len(states[0]["labels"]) == n_items
+
+
+def begun(task: Task, init: Any, previous: Fitted | None) -> list[Chain]:
+    """Chains at their starts."""
+    seeds = [
+        [np.random.default_rng(s) for s in child.spawn(2)]
+        for child in arguments.seed_sequence(task.random_state).spawn(task.n_chains)
+    ]
+    if previous is not None:
+        # On with the generators too: the same seeds again would repeat what led here.
+        last = [thawed(arrays, task.prior) for arrays in previous.states]
+        same = repr(task.sampler) == repr(previous.sampler)
+        return [Chain(c.labels, c.prior, c.rng, tuning=c.tuning if same else {}) for c in last]
+    labels = starts(init, task.X, task.likelihood, task.prior, [rng for rng, _ in seeds])
+    return [Chain(row, task.prior, rng) for row, (_, rng) in zip(labels, seeds, strict=True)]
+
+
+def carried_out(
+    chains: list[Chain],
+    bound: Any,
+    task: Task,
+    schedule: Schedule,
+    checkpoint: Checkpoint | None = None,
+) -> tuple[list[Chain], bool]:
+    """The chains at the end of the schedule, or where they were stopped; whether by Ctrl-C."""
+    warm_up_kernels(chains[0], bound, task.sampler)
+    stop = Stop(task.seconds)
+    rounds = SHOWN_ROUNDS if task.verbose else ROUNDS
+    length = BOUNDARY if task.seconds is not None else schedule.n_iterations // rounds
+
+    def after_round(chains: list[Chain]) -> None:
+        progress.show(chains)
+        if checkpoint:
+            checkpoint.save(chains, force=stop() or done(chains))
+
+    def done(chains: list[Chain]) -> bool:
+        return all(chain.iteration >= schedule.n_iterations for chain in chains)
+
+    with closing(follow(task.verbose, chains, schedule)) as progress:
+        chains = run(
+            chains,
+            bound,
+            task.sampler,
+            schedule,
+            n_jobs=task.n_jobs,
+            stop=stop,
+            round_length=length,
+            after_round=after_round,
+        )
+    if not done(chains) and any(c.iteration <= schedule.n_warmup for c in chains):
+        warnings.warn(TOO_SHORT, ConvergenceWarning, stacklevel=5)
+    return chains, stop.requested.is_set()
+
+
+TOO_SHORT = (
+    "Sampling was stopped before warm-up was over, so the current state of each chain was kept as "
+    "its one draw: raise max_time, lower n_warmup, or call continue_fit."
+)
+
+
+def outcome(
+    chains: list[Chain],
+    bound: Any,
+    task: Task,
+    thin: int,
+    interrupted: bool,
+    old: Fitted | None = None,
+) -> Outcome:
+    """The result of chains, whose draws follow those there were before."""
+    stop = Stop()
+    with interruptible(stop):  # what was drawn is not lost to a Ctrl-C that comes now
+        latent = _latent(chains, None if old is None else old.latent)
+        posterior = _posterior(chains, None if old is None else old.posterior)
+        of_rows = task.likelihood.is_of_rows
+        fitted = Fitted(
+            task.likelihood,
+            bound,
+            posterior,
+            urn_weights(task.prior, posterior) if of_rows else np.zeros((0, 0)),
+            np.zeros(0, np.int64),
+            latent,
+            X=task.X,
+            prior=task.prior,
+            sampler=task.sampler,
+            thin=thin,
+            states=[frozen(chain) for chain in chains],
+        )
+        diagnostics = diagnose(posterior, other=_other(fitted))
+        n_iter = max(chain.iteration for chain in chains)
+        counts = stats(chains)
+    return Outcome(fitted, diagnostics, counts, n_iter, interrupted or stop.requested.is_set())
+
+
+def _other(fitted: Fitted) -> str:
+    """The name of a sampler to try where this one does not do, if there is one."""
+    others = [name for name in OTHERS if SAMPLERS[name] is not type(fitted.sampler)]
+    return next((name for name in others if can_sample(SAMPLERS[name], fitted.bound)), "")
+
+
+def _latent(chains: list[Chain], old: np.ndarray | None) -> np.ndarray | None:
+    """The missing entries of every draw, chain by chain, if the likelihood moves them."""
+    if chains[0].latent is None:
+        return None
+    n_draws = min(len(chain.draws) for chain in chains)
+    drawn = np.array([chain.latent_draws[:n_draws] for chain in chains])
+    for chain in chains:
+        chain.latent_draws = []
+    if old is not None:
+        drawn = np.concatenate([old, drawn], axis=1)
+    return drawn
+
+
+def _posterior(chains: list[Chain], old: Posterior | None) -> Posterior:
+    """The draws of all chains, cut to the shortest, after the draws there were before."""
+    n_draws = min(len(chain.draws) for chain in chains)
+    kind = np.result_type(*{draw.dtype for chain in chains for draw in chain.draws})
+    labels = np.empty((len(chains), n_draws, len(chains[0].labels)), kind)
+    traces = {
+        name: np.array([[row[name] for row in chain.traces[:n_draws]] for chain in chains])
+        for name in chains[0].traces[0]
+    }
+    for chain, rows in zip(chains, labels, strict=True):
+        rows[:] = chain.draws[:n_draws]
+        chain.draws = []  # one chain's draws at a time stand in memory twice
+    if old is not None:
+        labels = np.concatenate([old.labels, labels], axis=1)
+        traces = {k: np.concatenate([old.traces[k], v], axis=1) for k, v in traces.items()}
+    return Posterior(labels, traces=traces)
