@@ -9,24 +9,19 @@
 `BNPMixture`               with any prior on partitions
 `InfiniteRelationalModel`  clusters of the vertices of a network
 `bayes_factor`             two models compared by their evidences
-`bnpcluster.likelihoods`   the law of the data within a cluster
+`bnpcluster.likelihoods`   distributions of the data within a cluster
 `bnpcluster.priors`        priors on partitions
 `bnpcluster.samplers`      how the posterior is sampled
 `bnpcluster.posterior`     the draws, and what one asks of them
 `bnpcluster.partitions`    point estimates and losses, on label draws of any program
 `bnpcluster.diagnostics`   whether the draws can be trusted
 `bnpcluster.plotting`      pictures
-`bnpcluster.testing`       exact posteriors by enumeration; checks of new components
+`bnpcluster.extending`     base classes and operations, for components of your own
+`bnpcluster.testing`       exact posteriors by enumeration; checks of components
 =========================  =========================================================
 """
 
-from importlib.metadata import PackageNotFoundError, version
-
-try:
-    __version__ = version("bnpcluster")
-except PackageNotFoundError:  # a source tree that was not installed
-    __version__ = "0.0.0"
-
+from bnpcluster._version import __version__
 from bnpcluster.evidence import bayes_factor
 from bnpcluster.mixtures import (
     BNPMixture,

@@ -5,9 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnpcluster._core.jit import kernel
-from bnpcluster._core.operations import add, clear, copy, log_marginal, log_predictive, remove
-from bnpcluster.likelihoods import Likelihood
+from bnpcluster.extending import (
+    Likelihood,
+    add,
+    clear,
+    copy,
+    kernel,
+    log_marginal,
+    log_predictive,
+    remove,
+)
 
 
 class Exponential(Likelihood):

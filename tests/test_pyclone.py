@@ -253,5 +253,5 @@ def test_wrong_questions_get_one_sentence(table, model):
 
 
 def test_reads_of_missing_samples_are_not_imputed(model):
-    with pytest.raises(TypeError, match=r"use bnpcluster\\.pyclone\\.prevalences"):
+    with pytest.raises(TypeError, match=r"use bnpcluster\.pyclone\.prevalences"):
         model.impute()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import numbers
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+
+from bnpcluster._core.messages import Message, parameter
 
 
 def component(parameter: str, value: Any, registry: dict[str, type], base: type) -> Any:
@@ -45,32 +45,6 @@ SYNONYMS = {
 """What others call some of our names."""
 
 
-@contextmanager
-def with_columns(names: Sequence[str | int] | None) -> Iterator[None]:
-    """Let sentences about columns, raised inside, have these names in place of numbers from 0."""
-    try:
-        yield
-    except ValueError as error:
-        said = str(error)
-        named = said if names is None else named_columns(said, names)
-        if named == said:
-            raise
-        raise ValueError(named) from error
-
-
-def named_columns(text: str, names: Sequence[str | int]) -> str:
-    """The text, with the names of columns in place of their numbers."""
-
-    def name(digits: str) -> str:
-        return repr(names[int(digits)]) if int(digits) < len(names) else digits
-
-    return re.sub(
-        r"([Cc]olumns? )(\d+(?:, \d+)*)",
-        lambda found: found[1] + ", ".join(map(name, found[2].split(", "))),
-        text,
-    )
-
-
 def unknown(parameter: str, value: str, registry: Iterable[str]) -> str:
     """A sentence about a misspelt name."""
     registry = registry if isinstance(registry, dict) else list(registry)
@@ -87,9 +61,9 @@ def unknown(parameter: str, value: str, registry: Iterable[str]) -> str:
 def count(name: str, value: Any, low: int) -> int:
     """`value` as an integer of at least `low`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r}.")
+        raise TypeError(Message(parameter(name), f" must be an integer, got {value!r}."))
     if value < low:
-        raise ValueError(f"{name} must be at least {low}, got {value}.")
+        raise ValueError(Message(parameter(name), f" must be at least {low}, got {value}."))
     return int(value)
 
 
@@ -132,5 +106,6 @@ def seconds(name: str, value: Any) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value > 0:
-        raise ValueError(f"{name} must be None or a positive number of seconds, got {value!r}.")
+        what = f" must be None or a positive number of seconds, got {value!r}."
+        raise ValueError(Message(parameter(name), what))
     return float(value)

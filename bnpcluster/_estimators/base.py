@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster._core import arguments
+from bnpcluster._core.messages import Action, Message
 from bnpcluster._estimators.report import Report
 from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task
@@ -136,8 +137,11 @@ class Sampled(ClusterMixin, BaseEstimator):
         if self.n_particles is not None:
             if "n_particles" not in sampler.get_params():
                 raise ValueError(
-                    f"n_particles={self.n_particles!r} was given, but sampler "
-                    f"{self.sampler!r} has no particles: leave n_particles at None."
+                    Message(
+                        f"The sampler {self.sampler!r} has no particles: ",
+                        Action("leave n_particles at None", "leave out --particles"),
+                        f" (it is {self.n_particles!r}).",
+                    )
                 )
             sampler.set_params(n_particles=self.n_particles)
         if isinstance(self.init, str) and self.init not in self._inits:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from bnpcluster import densities
 from bnpcluster._core import arguments
+from bnpcluster._core.messages import with_columns
 from bnpcluster._estimators.base import Components, Sampled
 from bnpcluster._estimators.encoding import (
     Encoding,
@@ -78,7 +79,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         likelihood, prior, sampler = self._components()
         X, likelihood, encoding = self._read(X, likelihood)
         components = (likelihood, prior, sampler)
-        with arguments.with_columns(self._names()):
+        with with_columns(self._names()):
             if isinstance(sampler, ParticleSampler):
                 return self._adopt(self._run_particles(X, components), encoding=encoding)
             return self._adopt(self._run_chains(X, components), encoding=encoding)
@@ -133,7 +134,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         else:
             check_dates(X)
             X = self._numbers(likelihood.table(X, None), likelihood, True)
-        with arguments.with_columns(self._names()):
+        with with_columns(self._names()):
             check_observed(X)
         return X.copy(), likelihood, encoding
 
@@ -215,7 +216,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
     def _predicted(self, X: Any) -> Prediction:
         X = self._new_rows(X)
-        with arguments.with_columns(self._names()):
+        with with_columns(self._names()):
             return predict(self._served(X), X)
 
     def predict(self, X: Any) -> np.ndarray:

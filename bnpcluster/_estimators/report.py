@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bnpcluster._core.messages import in_shell_words
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
 
@@ -50,6 +52,11 @@ class Report(NamedTuple):
             **_doubts(model),
         }
         return cls(found, model.diagnostics_)
+
+    def in_shell_words(self) -> Report:
+        """The same report, whose advice has the words of the command line."""
+        verdict = in_shell_words(self.diagnostics.verdict)
+        return self._replace(diagnostics=replace(self.diagnostics, verdict=verdict))
 
     def __str__(self) -> str:
         width = max(map(len, self.found))
@@ -101,7 +108,7 @@ def _of_runs(model: Any) -> dict[str, str]:
         + (
             f"(standard error {model.log_evidence_se_:.3f})"
             if model.log_evidence_se_ >= 0
-            else "(a single run gives no standard error: set n_chains to 2 or more)"
+            else "(a single run gives no standard error; two or more do)"
         ),
     }
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from bnpcluster._core import arguments
+from bnpcluster._core.messages import Action, Message
 from bnpcluster._fitting.checkpoint import Checkpoint, digest_of_code, frozen, thawed
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task, urn_weights
 from bnpcluster._fitting.initial_labels import starts
@@ -139,9 +140,14 @@ def carried_out(
     return chains, stop.requested.is_set()
 
 
-TOO_SHORT = (
+TOO_SHORT = Message(
     "Sampling was stopped before warm-up was over, so the current state of each chain was kept as "
-    "its one draw: raise max_time, lower n_warmup, or call continue_fit."
+    "its one draw: ",
+    Action(
+        "raise max_time, lower n_warmup, or call continue_fit",
+        "raise --max-time, lower --warmup, or use --checkpoint",
+    ),
+    ".",
 )
 
 

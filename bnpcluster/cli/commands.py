@@ -13,11 +13,10 @@ from typing import Any, NoReturn
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-import bnpcluster
-from bnpcluster._core import arguments
+from bnpcluster._core.messages import in_shell_words, with_columns
 from bnpcluster._estimators.mixture import Mixture
+from bnpcluster._version import __version__
 from bnpcluster.cli import read, write
-from bnpcluster.cli.wording import as_options
 from bnpcluster.likelihoods import LIKELIHOODS, PyClone
 from bnpcluster.likelihoods.pyclone.tables import COLUMNS, index_rows
 from bnpcluster.mixtures import (
@@ -104,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         say(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     except (ImportError, TypeError, ValueError) as error:
-        say(as_options(" ".join(str(error).split())))
+        say(" ".join(in_shell_words(error).split()))
     return WRONG
 
 
@@ -121,7 +120,7 @@ def parser() -> Parser:
         epilog=EXIT_STATUS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    result.add_argument("--version", action="version", version=bnpcluster.__version__)
+    result.add_argument("--version", action="version", version=__version__)
     commands = result.add_subparsers(required=True, metavar="COMMAND")
     command = _add_command(commands, "fit", "cluster the rows of a table", fit)
     group = command.add_argument_group("data")
@@ -239,7 +238,7 @@ def fit(options: argparse.Namespace) -> int:
     if model.likelihood == "columns":
         model.set_params(likelihood=read.likelihoods(rows))
     write.prepare(options.out, write.FILES, options.force)
-    with arguments.with_columns(list(rows.columns)):
+    with with_columns(list(rows.columns)):
         doubtful = _fitted(model, np.column_stack(list(rows.columns.values())))
     _written(options, model, rows)
     return _status(model, doubtful)
@@ -274,8 +273,8 @@ def _fitted(model: Mixture, X: Any) -> bool:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         model.fit(X)
-    for sentence in dict.fromkeys(str(warning.message) for warning in caught):
-        say(as_options(sentence))
+    for sentence in dict.fromkeys(in_shell_words(warning.message) for warning in caught):
+        say(sentence)
     return any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
 
 
@@ -291,7 +290,7 @@ def _written(options: argparse.Namespace, model: Mixture, rows: read.Rows, *more
     facts = {"table": options.table.name, "seed": str(model.random_state)}
     write.write(options.out, model, rows, facts)
     if not options.quiet:
-        print(as_options(str(model.report())))
+        print(model.report().in_shell_words())
         names = ", ".join([*write.FILES, *more])
         print(f"\nSeed {model.random_state}. In {options.out}: {names}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import html
 import io
 from collections.abc import Iterator
@@ -11,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import bnpcluster
 from bnpcluster._estimators.base import Sampled
+from bnpcluster._version import __version__
 from bnpcluster.cli.read import Rows
-from bnpcluster.cli.wording import as_options
 
 SHOWN_COLUMNS = 12  # of the data, in the table of clusters
 STYLE = """
@@ -40,15 +40,14 @@ def page(model: Sampled, own: NDArray[np.float64], rows: Rows, facts: dict[str, 
         f"<tr><th>{html.escape(name)}</th><td style='text-align:left'>{html.escape(text)}</td></tr>"
         for name, text in facts.items()
     )
-    # Before the columns have names, which predict would ask for.
-    report = as_options(model.report()._repr_html_())
+    report = model.report().in_shell_words().to_html()
     return (
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         f"<title>bnpcluster report</title><style>{STYLE}</style></head><body>"
         f"<h1>{model.n_clusters_} clusters</h1><table>{said}</table>{report}"
         f"<h2>Clusters</h2>{_clusters(model, own, rows)}"
         f"<h2>Pictures</h2>{_pictures(model, list(rows.columns))}"
-        f"<p>bnpcluster {bnpcluster.__version__}</p></body></html>\n"
+        f"<p>bnpcluster {__version__}</p></body></html>\n"
     )
 
 
@@ -103,6 +102,7 @@ def _displays(model: Sampled, names: list[str]) -> Iterator[tuple[str, Any]]:
         return lambda ax: display.from_estimator(model, *arguments, ax=ax)
 
     if len(names) == model.n_features_in_:  # the rows are points, and not reads
+        model = copy.copy(model)
         model.feature_names_in_ = np.array(names, dtype=object)  # for the names of the axes
         yield "The rows, paler where their cluster is less sure", drawn(plotting.ClusterDisplay)
     yield "Probability that two rows share a cluster", drawn(plotting.CoclusteringDisplay)

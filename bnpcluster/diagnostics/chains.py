@@ -314,6 +314,5 @@ def diagnose(
     if rows is not None:
         quantities = {name: np.take_along_axis(x, rows, axis=1) for name, x in quantities.items()}
     table = _assess(quantities)
-    another = f"sampler={other!r}" if other else "another sampler"
-    converged, verdict = judge(table, posterior, another, lambda name: _apart(quantities[name]))
+    converged, verdict = judge(table, posterior, other, lambda name: _apart(quantities[name]))
     return Diagnostics(table, converged, verdict)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bnpcluster._core.messages import MORE_PARTICLES, Action, Message, setting
+
 ESS_WANTED = 100
 SPREAD_LIMIT = 1.0  # standard deviation of the runs' log evidences
 
@@ -71,7 +73,7 @@ def diagnose_runs(
     log_evidence: float,
     weights: NDArray,
     origins: NDArray,
-    remedy: str = "raise n_particles",
+    remedy: str | Action = MORE_PARTICLES,
 ) -> RunDiagnostics:
     """Diagnostics of runs with these evidences, weights (runs x particles) and first ancestors.
 
@@ -101,16 +103,21 @@ def _run_row(log_evidence: float, weights: NDArray, origins: NDArray) -> dict[st
     }
 
 
-def _judge(log_evidences: NDArray, row: dict[str, float], remedy: str) -> tuple[bool | None, str]:
+def _judge(
+    log_evidences: NDArray, row: dict[str, float], remedy: str | Action
+) -> tuple[bool | None, str]:
     """Whether the runs converged, and the verdict."""
     worth = f"the particles are worth {row['ess']:.0f} draws, from {row['lines']:.1f} lines"
     if len(log_evidences) == 1:
-        return None, f"There is only one run ({worth}): compare it with others, n_chains=4."
+        what = f"There is only one run ({worth}): compare it with others, "
+        return None, Message(what, setting("n_chains", 4), ".")
     spread = float(np.std(log_evidences, ddof=1))
     if not spread <= SPREAD_LIMIT:
-        return False, (
+        return False, Message(
             f"The runs disagree on the evidence (standard deviation of its log {spread:.2f}, "
-            f"should be at most {SPREAD_LIMIT:g}): {remedy}."
+            f"should be at most {SPREAD_LIMIT:g}): ",
+            remedy,
+            ".",
         )
     if not row["ess"] >= ESS_WANTED:
         more = math.ceil(ESS_WANTED / row["ess"])

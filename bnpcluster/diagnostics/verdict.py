@@ -5,6 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from bnpcluster._core.messages import (
+    GOOD_STARTS,
+    MORE_PARTICLES,
+    RUN_LONGER,
+    Action,
+    Message,
+    more_draws,
+    setting,
+)
 from bnpcluster.posterior import Posterior
 
 RHAT_LIMIT = 1.05
@@ -14,14 +23,15 @@ Row = dict[str, float | bool]
 
 
 def judge(
-    table: dict[str, Row], posterior: Posterior, another: str, apart: Callable[[str], str]
+    table: dict[str, Row], posterior: Posterior, other: str, apart: Callable[[str], str]
 ) -> tuple[bool | None, str]:
     """Whether the chains converged, and the verdict.
 
-    `apart` names the chain that differs from all others in a quantity.
+    `other` is the name of a sampler to try, if there is one. `apart` names the chain that differs
+    from all others in a quantity.
     """
     population = posterior.weights.min() < posterior.weights.max()
-    longer = "raise n_particles" if population else "run longer with continue_fit(n_draws)"
+    longer = MORE_PARTICLES if population else RUN_LONGER
     rows = {name: row for name, row in table.items() if row["assessable"]}
     if not rows:
         return None, _nothing_to_assess(posterior, longer)
@@ -31,31 +41,42 @@ def judge(
     ess = rows[fewest]["ess_bulk"]
     if not rhat < RHAT_LIMIT:
         who = "The chains disagree" if posterior.n_chains > 1 else "The halves of the chain differ"
-        return False, (
+        return False, Message(
             f"{who} on {_describe(worst)} (R-hat {rhat:.3f}, should be below {RHAT_LIMIT}"
-            f"{apart(worst)}): {longer}, or try {another}."
+            f"{apart(worst)}): ",
+            longer,
+            ", or try ",
+            setting("sampler", other) if other else "another sampler",
+            ".",
         )
     if not ess >= ESS_WANTED:
         more = math.ceil(posterior.n_draws * (ESS_WANTED / max(ess, 1.0) - 1))
-        advice = longer if population else f"continue_fit({more}) should be enough"
-        return False, (
+        return False, Message(
             f"No disagreement (R-hat at most {rhat:.2f}), but {_describe(fewest)} has only "
-            f"{ess:.0f} effective draws ({ESS_WANTED} wanted): {advice}."
+            f"{ess:.0f} effective draws ({ESS_WANTED} wanted): ",
+            *([longer] if population else [more_draws(more), " should be enough"]),
+            ".",
         )
     who = "The chains agree" if posterior.n_chains > 1 else "The halves of the only chain agree"
     return True, f"{who}: R-hat at most {rhat:.3f}, at least {ess:.0f} effective draws."
 
 
-def _nothing_to_assess(posterior: Posterior, longer: str) -> str:
+def _nothing_to_assess(posterior: Posterior, longer: Action) -> str:
     needed = 4 if posterior.n_chains > 1 else 8
     if posterior.n_draws < needed:
-        return f"Too few draws to assess ({needed} per chain are needed): {longer}."
+        return Message(f"Too few draws to assess ({needed} per chain are needed): ", longer, ".")
     if posterior.n_chains > 1:
-        return (
+        return Message(
             "Hardly anything varies over the draws. The chains agree. This is reassuring only if "
-            "they started from different partitions (init='auto')."
+            "they started from different partitions (",
+            GOOD_STARTS,
+            ").",
         )
-    return "Hardly anything varies over the only chain: compare it with others, n_chains=4."
+    return Message(
+        "Hardly anything varies over the only chain: compare it with others, ",
+        setting("n_chains", 4),
+        ".",
+    )
 
 
 def _describe(name: str) -> str:

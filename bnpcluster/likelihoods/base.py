@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from bnpcluster._core.messages import ColumnsError
+
 
 class Likelihood(BaseEstimator):
     """Base class of likelihoods: hyper-parameters, and `bind`, which prepares data for the kernels.
@@ -122,7 +124,7 @@ def check_observed(X: np.ndarray) -> None:
     """Raise an error if a column of `X` is entirely missing."""
     columns = np.flatnonzero(np.isnan(X).all(axis=0))
     if len(columns):
-        raise ValueError(f"Column {columns[0]} is entirely missing: drop it.")
+        raise ColumnsError("Column ", columns[:1].tolist(), " is entirely missing: drop it.")
 
 
 def mean_imputed(X: np.ndarray) -> np.ndarray:

@@ -17,7 +17,6 @@ from bnpcluster._estimators import base
 from bnpcluster._fitting.progress import Progress
 from bnpcluster.cli import commands
 from bnpcluster.cli.read import chosen_rows, likelihoods, read_table
-from bnpcluster.cli.wording import as_options
 from bnpcluster.cli.write import FILES, membership
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.partitions import coclustering
@@ -130,27 +129,6 @@ def test_disagreement_is_an_exit_status_and_a_sentence(table, capsys):
     assert re.search(r"\d+ more --draws should be enough", err)
     assert "more --draws should be enough" in (folder / "report.html").read_text()
     assert all((folder / name).exists() for name in FILES)
-
-
-@pytest.mark.parametrize(
-    ("advice", "options"),
-    [
-        (
-            "run longer with continue_fit(n_draws), or",
-            "run longer with more --draws and --warmup, or",
-        ),
-        ("or try sampler='pgsm'.", "or try --sampler pgsm."),
-        ("or try sampler=&#x27;pgsm&#x27;.", "or try --sampler pgsm."),
-        ("raise n_particles, or", "raise --particles, or"),
-        (
-            "raise max_time, lower n_warmup, or call continue_fit.",
-            "raise --max-time, lower --warmup, or use --checkpoint.",
-        ),
-        ("compare it with others, n_chains=4.", "compare it with others, --chains 4."),
-    ],
-)
-def test_advice_is_given_in_options(advice, options):
-    assert as_options(advice) == options
 
 
 def test_chains_that_ended_in_warm_up_are_too_short(table, capsys):

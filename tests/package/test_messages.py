@@ -6,7 +6,6 @@ import pytest
 import scipy.sparse
 
 from bnpcluster import BNPMixture, DPMixture
-from bnpcluster._core import arguments
 from bnpcluster.likelihoods import NormalInverseWishart
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -116,12 +115,6 @@ def test_new_rows_are_refused_by_the_names_of_columns():
     model = fit(pd.DataFrame(CODES[:, 1:], columns=["coin"]), likelihood="bernoulli")
     with pytest.raises(ValueError, match="in column 'coin'"):
         model.predict(pd.DataFrame({"coin": [2]}))
-
-
-def test_numbers_of_columns_that_have_no_name_are_left_alone():
-    assert arguments.named_columns("columns 0, 7 of column 1", ["a", "b"]) == (
-        "columns 'a', 7 of column 'b'"
-    )
 
 
 def test_an_unknown_column_of_a_density_is_answered_with_those_there_are():

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnpcluster._core.jit import kernel
+from bnpcluster._core.messages import ColumnsError
 from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, pool, remove
 from bnpcluster.likelihoods.base import (
     Likelihood,
@@ -127,10 +128,11 @@ class Categorical(Likelihood):
                 )
         if (highest + 1).sum() > MOST:
             d = int(np.argmax(highest))
-            raise ValueError(
-                f"Categorical needs codes 0, 1, 2, ..., but column {d} would have "
-                f"{highest[d] + 1:.0f} categories: drop identifiers, and encode the others without "
-                "gaps, for example with sklearn's OrdinalEncoder."
+            raise ColumnsError(
+                "Categorical needs codes 0, 1, 2, ..., but column ",
+                [d],
+                f" would have {highest[d] + 1:.0f} categories: drop identifiers, and encode the "
+                "others without gaps, for example with sklearn's OrdinalEncoder.",
             )
         return highest.astype(np.intp) + 1
 
@@ -190,11 +192,13 @@ def _check_known_categories(X: np.ndarray, n_categories: np.ndarray) -> None:
     """Raise an error for a category beyond `n_categories`."""
     columns = np.flatnonzero((n_categories <= X).any(axis=0))
     if len(columns):
-        d = columns[0]
+        d = int(columns[0])
         code = np.nanmax(X[:, d])
-        raise ValueError(
-            f"Column {d} contains category {code:g}, but only 0 to {n_categories[d] - 1} are "
-            f"known: set n_categories to at least {code + 1:g} for it."
+        raise ColumnsError(
+            "Column ",
+            [d],
+            f" contains category {code:g}, but only 0 to {n_categories[d] - 1} are known: set "
+            f"n_categories to at least {code + 1:g} for it.",
         )
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bnpcluster._core.messages import ColumnsError
+
 
 def check_entries(needs: str, X: NDArray, bad: NDArray, remedy: str) -> None:
     """Raise an error for the first column of `X` with a bad entry, if any."""
     columns = np.flatnonzero(bad.any(axis=0))
     if len(columns):
-        d = columns[0]
+        d = int(columns[0])
         found = X[np.argmax(bad[:, d]), d]
-        raise ValueError(f"{needs}, found {found:g} in column {d}: {remedy}.")
+        raise ColumnsError(f"{needs}, found {found:g} in column ", [d], f": {remedy}.")
 
 
 def is_whole(X: NDArray) -> NDArray:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
+from bnpcluster._core.messages import ColumnsError
 from bnpcluster.likelihoods.base import observed_mean
 
 ROWS = 1000  # rows used to estimate the scale of a cluster
@@ -43,15 +44,16 @@ def units(X: np.ndarray) -> Units:
     constant = np.flatnonzero(spread <= 1e-13 * magnitude)
     if len(constant):
         many = "s" if len(constant) > 1 else ""
-        names = ", ".join(map(str, constant[:5])) + (", ..." if len(constant) > 5 else "")
         what = (
             "All rows are equal up to rounding"
             if len(constant) == X.shape[1]
             else f"Constant column{many}"
         )
-        raise ValueError(
-            f"{what} (column{many} {names}): Gaussian likelihoods need columns that vary. Drop "
-            "constant columns, for example with sklearn's VarianceThreshold."
+        raise ColumnsError(
+            f"{what} (column{many} ",
+            constant[:5].tolist(),
+            f"{', ...' if len(constant) > 5 else ''}): Gaussian likelihoods need columns that "
+            "vary. Drop constant columns, for example with sklearn's VarianceThreshold.",
         )
     # Squares of the spread-scaled columns neither overflow nor underflow.
     scale = spread * np.sqrt(observed_mean(((X - centre) / spread) ** 2))

@@ -11,6 +11,7 @@ import numpy as np
 
 from bnpcluster._core import arguments
 from bnpcluster._core import operations as ops
+from bnpcluster._core.messages import with_columns
 from bnpcluster.likelihoods.base import Likelihood
 from bnpcluster.likelihoods.mixed.side_by_side import NEEDED, Pair
 
@@ -175,7 +176,7 @@ class Columns(Likelihood):
         """Prepare the columns of all parts for the kernels."""
         bounds = []
         for likelihood, own in self._numbered_parts(X.shape[1]):
-            with arguments.with_columns(own):
+            with with_columns(own):
                 bounds.append(likelihood.bind(X[:, own], capacity))
         return _nested_pairs(bounds, capacity)
 
@@ -183,7 +184,7 @@ class Columns(Likelihood):
         """Prepare the columns of all parts, which may contain NaN."""
         bounds = []
         for likelihood, own in self._numbered_parts(X.shape[1]):
-            with arguments.with_columns(own):
+            with with_columns(own):
                 bounds.append(likelihood.bind_observed(X[:, own], capacity))
         return _nested_pairs(bounds, capacity)
 

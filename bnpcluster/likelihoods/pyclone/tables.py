@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bnpcluster._core.messages import Action, Message
 from bnpcluster.likelihoods.pyclone.genotypes import COLUMNS
 
 KEYS = ("mutation_id", "sample_id")
@@ -64,9 +65,14 @@ def wide(table: Any, error_rate: float, known: Sequence[str] | None = None) -> A
     """
     at = index_rows(table)
     if "error_rate" in table.columns and (np.asarray(table["error_rate"]) != error_rate).any():
+        given = Action("give PyClone(error_rate=...)", "use --error-rate")
         raise ValueError(
-            "The table has a column error_rate, but PyClone uses one rate for all reads: drop the "
-            f"column and give PyClone(error_rate=...), which is {error_rate!r} now."
+            Message(
+                "The table has a column error_rate, but PyClone uses one rate for all reads: drop "
+                "the column and ",
+                given,
+                f", which is {error_rate!r} now.",
+            )
         )
     out = np.full((len(at.samples), len(COLUMNS), len(at.mutations)), np.nan)
     for c, name in enumerate(COLUMNS):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.messages import MORE_PARTICLES, Message
 from bnpcluster._core.state import State, Stopped
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.gibbs import Gibbs
@@ -236,7 +237,8 @@ class AnnealedSMC(ParticleSampler):
     @property
     def remedy(self) -> str:
         """What to do if runs disagree."""
-        return f"raise n_particles or {'n_moves' if self.path == 'temperature' else 'block_size'}"
+        moves = "n_moves" if self.path == "temperature" else "block_size"
+        return Message(MORE_PARTICLES, f" or {moves}")
 
     @property
     def requires(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on the move

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from bnpcluster._core.jit import kernel
+from bnpcluster._core.messages import MORE_PARTICLES, Message, setting
 from bnpcluster._core.operations import clear
 from bnpcluster._core.state import LONGEST, Stopped, grown_bound
 from bnpcluster.samplers.base import Sampler
@@ -80,7 +81,7 @@ class ParticleSampler(Sampler):
     @property
     def remedy(self) -> str:
         """What to do if runs disagree."""
-        return "raise n_particles"
+        return Message(MORE_PARTICLES)
 
     def checked(self, prior: Any) -> Any:
         """The prior that this sampler will use; raises an error if it does not work with it.
@@ -309,7 +310,8 @@ class FilterSampler(ParticleSampler):
     @property
     def remedy(self) -> str:
         """What to do if runs disagree."""
-        return "raise n_particles, or try sampler='annealed_smc', whose particles move"
+        other = setting("sampler", "annealed_smc")
+        return Message(MORE_PARTICLES, ", or try ", other, ", whose particles move")
 
     def __init__(
         self,

@@ -1,0 +1,98 @@
+"""What you need to write a likelihood, a prior or a sampler of your own.
+
+A component is a class in a file of yours. The package uses it as its own, and the functions of
+`bnpcluster.testing` check it against enumeration.
+
+==================  ==========================================================================
+`Likelihood`        base class: hyper-parameters, and `bind`, which prepares data for kernels
+`Prior`             base class: two tables, `PriorTables`, and the urn weights
+`Sampler`           base class: one `step` of a `State`
+`ParticleSampler`   base class: one `run` of weighted particles, returned as a `Run`
+`State`             where a chain is: its partition, its target, and room for more blocks
+`kernel`            compiles a function on first use and keeps the machine code on disk
+`generic`           declares an operation that has an implementation per class of bound data
+==================  ==========================================================================
+
+The operations of a likelihood take bound data, slots and items. Register yours for the class of
+your bound data, for example ``@add.register(MyBound)``.
+
+You must register `clear`, `add`, `remove`, `copy`, `log_predictive` and `log_marginal`. The others
+have fallbacks: register them for speed, or because your likelihood does not factorise over blocks.
+`listed`, `listed_above`, `listed_within` and `padded` help to write `log_weights`.
+"""
+
+from bnpcluster._core.jit import generic, kernel
+from bnpcluster._core.operations import (
+    add,
+    clear,
+    coordinate,
+    copy,
+    draw_latent,
+    latent,
+    listed,
+    listed_above,
+    listed_within,
+    log_likelihood,
+    log_marginal,
+    log_marginal_pair,
+    log_marginal_union,
+    log_predictive,
+    log_predictive_all,
+    log_predictive_set,
+    log_predictive_without,
+    log_weights,
+    move_latent,
+    n_coordinates,
+    padded,
+    pool,
+    remove,
+    rename,
+    restore,
+    set_latent,
+    whiten,
+    withdraw,
+)
+from bnpcluster._core.state import State
+from bnpcluster.likelihoods import Likelihood
+from bnpcluster.priors import Prior, PriorTables
+from bnpcluster.samplers import ParticleSampler, Run, Sampler
+
+__all__ = [
+    "Likelihood",
+    "ParticleSampler",
+    "Prior",
+    "PriorTables",
+    "Run",
+    "Sampler",
+    "State",
+    "add",
+    "clear",
+    "coordinate",
+    "copy",
+    "draw_latent",
+    "generic",
+    "kernel",
+    "latent",
+    "listed",
+    "listed_above",
+    "listed_within",
+    "log_likelihood",
+    "log_marginal",
+    "log_marginal_pair",
+    "log_marginal_union",
+    "log_predictive",
+    "log_predictive_all",
+    "log_predictive_set",
+    "log_predictive_without",
+    "log_weights",
+    "move_latent",
+    "n_coordinates",
+    "padded",
+    "pool",
+    "remove",
+    "rename",
+    "restore",
+    "set_latent",
+    "whiten",
+    "withdraw",
+]
