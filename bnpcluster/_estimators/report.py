@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._core.messages import in_shell_words
+from bnpcluster._core.messages import Action, Message, in_shell_words, parameter
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
 
@@ -56,7 +56,8 @@ class Report(NamedTuple):
     def in_shell_words(self) -> Report:
         """The same report, whose advice has the words of the command line."""
         verdict = in_shell_words(self.diagnostics.verdict)
-        return self._replace(diagnostics=replace(self.diagnostics, verdict=verdict))
+        found = {name: in_shell_words(text) for name, text in self.found.items()}
+        return Report(found, replace(self.diagnostics, verdict=verdict))
 
     def __str__(self) -> str:
         width = max(map(len, self.found))
@@ -88,7 +89,7 @@ def _of_chains(model: Any) -> dict[str, str]:
     """Where the chains began, and how many draws they are."""
     posterior = model.posterior_
     return {
-        "starts": "all chains from one partition: their agreement proves little"
+        "starts": "all chains started from the same partition: their agreement proves little"
         if alike(model.init)
         else f"init={'array' if not isinstance(model.init, str) else repr(model.init)}",
         "draws": f"{posterior.n_chains} chains of {posterior.n_draws}, "
@@ -104,13 +105,15 @@ def _of_runs(model: Any) -> dict[str, str]:
         "particles": f"{posterior.n_chains} runs of {posterior.n_draws}, "
         f"{max(model.sampler_stats_['seconds']):.1f} s per run"
         + (", interrupted" if model.interrupted_ else ""),
-        "log evidence": f"{model.log_evidence_:.3f} "
-        + (
-            f"(standard error {model.log_evidence_se_:.3f})"
-            if model.log_evidence_se_ >= 0
-            else "(a single run gives no standard error; two or more do)"
-        ),
+        "log evidence": Message(f"{model.log_evidence_:.3f} (", *_error(model), ")"),
     }
+
+
+def _error(model: Any) -> list[str | Action]:
+    """The standard error of the evidence, or how to get one."""
+    if model.log_evidence_se_ >= 0:
+        return [f"standard error {model.log_evidence_se_:.3f}"]
+    return ["a single run gives no standard error: set ", parameter("n_chains"), " to 2 or more"]
 
 
 def _doubts(model: Any) -> dict[str, str]:
@@ -119,8 +122,8 @@ def _doubts(model: Any) -> dict[str, str]:
         return {}
     return {
         "note": "the point estimate has more clusters than any draw: hardly any two items are "
-        "together in most draws, so the data do not tell clusters; fix the prior's parameters, or "
-        "read the co-clustering probabilities instead"
+        "together in most draws, so the data do not support one clustering over another; fix the "
+        "prior's parameters, or read the co-clustering probabilities instead"
     }
 
 

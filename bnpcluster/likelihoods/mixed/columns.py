@@ -59,6 +59,7 @@ class Columns(Likelihood):
     """
 
     _by_name: dict[str, type] = {}  # the registry, which contains this class
+    _is_resolved = False  # whether parts are objects with numbers of columns
 
     def __init__(self, parts: Any = "auto"):
         self.parts = parts
@@ -122,9 +123,16 @@ class Columns(Likelihood):
 
         Parameters
         ----------
-        names : of the columns, if they have any
-        kinds : "float", "int", "bool" or "text", by column
-        table : the data frame, for callables
+        names : sequence of str or None
+            The names of the columns, if they have any.
+        kinds : sequence of str
+            "float", "int", "bool" or "text", by column.
+        table : data frame, optional
+            What callables get.
+
+        Returns
+        -------
+        likelihood : Columns
         """
         d = len(kinds)
         parts = [
@@ -142,7 +150,13 @@ class Columns(Likelihood):
                         f"{type(likelihood).__name__} does not accept: use 'categorical', or "
                         "convert the column to numbers."
                     )
-        return type(self)([part for part in parts if part[1]])
+        return self._with_resolved([part for part in parts if part[1]])
+
+    def _with_resolved(self, parts: list[tuple[Likelihood, list[int]]]) -> Columns:
+        """The same likelihood with parts that are objects and numbers, resolved once for a fit."""
+        result = type(self)(parts)
+        result._is_resolved = True
+        return result
 
     def _parts_as_list(self, kinds: Sequence[str]) -> list[tuple[Any, Any]]:
         """The parts as a list, from any accepted form."""
@@ -166,11 +180,13 @@ class Columns(Likelihood):
         return list(parts)
 
     def _likelihoods(self) -> list[Likelihood]:
+        if self._is_resolved:
+            return [likelihood for likelihood, _ in self.parts]
         return [_as_likelihood(likelihood) for likelihood, _ in self._parts_as_list(list(DEFAULTS))]
 
     def _numbered_parts(self, n_columns: int) -> list[tuple[Likelihood, list[int]]]:
         """The parts, as likelihoods with the numbers of their columns."""
-        return self.resolved(None, ["float"] * n_columns).parts
+        return (self if self._is_resolved else self.resolved(None, ["float"] * n_columns)).parts
 
     def bind(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Prepare the columns of all parts for the kernels."""
@@ -191,7 +207,7 @@ class Columns(Likelihood):
     def frozen(self, X: np.ndarray) -> Columns:
         """The same likelihood with every "auto" replaced by its value for `X`."""
         parts = self._numbered_parts(X.shape[1])
-        return type(self)([(likelihood.frozen(X[:, own]), own) for likelihood, own in parts])
+        return self._with_resolved([(part.frozen(X[:, own]), own) for part, own in parts])
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
@@ -208,7 +224,8 @@ class Columns(Likelihood):
 
     def imputing(self) -> Columns:
         """The same likelihood with all parts imputing."""
-        return type(self)([(_as_likelihood(part).imputing(), own) for part, own in self.parts])
+        each = zip(self._likelihoods(), self.parts, strict=True)
+        return self._with_resolved([(part.imputing(), own) for part, (_, own) in each])
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """The features of all parts, side by side."""
