@@ -9,6 +9,7 @@ A component is a class in a file of yours. The package uses it as its own, and t
 `Sampler`           base class: one `step` of a `State`
 `ParticleSampler`   base class: one `run` of weighted particles, returned as a `Run`
 `State`             where a chain is: its partition, its target, and room for more blocks
+`Stopped`           raised between kernel calls when the fit is asked to stop
 `kernel`            compiles a function on first use and keeps the machine code on disk
 `generic`           declares an operation that has an implementation per class of bound data
 ==================  ==========================================================================
@@ -52,7 +53,7 @@ from bnpcluster._core.operations import (
     whiten,
     withdraw,
 )
-from bnpcluster._core.state import State
+from bnpcluster._core.state import State, Stopped
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior, PriorTables
 from bnpcluster.samplers import ParticleSampler, Run, Sampler
@@ -65,6 +66,7 @@ __all__ = [
     "Run",
     "Sampler",
     "State",
+    "Stopped",
     "add",
     "clear",
     "coordinate",

@@ -137,7 +137,8 @@ def log_level(log_x0, s, rng):
     log_g = math.lgamma(1.0 - s)
     z0 = math.exp(min(log_x0 + log_zolotarev_at(1e-9, s), 700.0))
     worst = max(z0, 2.0 * s)
-    bound = math.exp(-0.5 * z0) + math.exp(log_g + s * math.log(worst) - 0.5 * worst)
+    log_one, log_other = -0.5 * z0, log_g + s * math.log(worst) - 0.5 * worst
+    bound = math.exp(log_one) + math.exp(log_other)
     flat = z0 * s * math.pi**2 <= 4.0
     while True:
         log_envelope = -0.5 * z0
@@ -150,7 +151,12 @@ def log_level(log_x0, s, rng):
             log_envelope -= 0.25 * z0 * s * u * u
         log_z = log_x0 + log_zolotarev_at(u, s)
         log_p = log_one_plus_exp(log_g + s * log_z) - math.exp(min(log_z, 700.0)) - log_envelope
-        if math.log((1.0 - rng.random()) * bound) < log_p:
+        level = 1.0 - rng.random()
+        if level * bound > 0.0:
+            log_threshold = math.log(level * bound)
+        else:  # the bound underflows
+            log_threshold = math.log(level) + log_one + log_one_plus_exp(log_other - log_one)
+        if log_threshold < log_p:
             return log_z
 
 

@@ -83,16 +83,20 @@ class Sampled(ClusterMixin, BaseEstimator):
         task = self._task(X, components)
         previous = self._fitted if self.warm_start and hasattr(self, "_fitted") else None
         goes_on = chain_runs.can_go_on(previous, X.shape[0], task.n_chains)
-        parameters = {k: v for k, v in self.get_params().items() if k not in NOT_IDENTITY}
         return chain_runs.fit(
             task,
             bound,
             schedule,
             self.init,
             checkpoint=self.checkpoint,
-            identity=(type(self).__name__, sorted(parameters.items())),
+            identity=self._identity(),
             previous=previous if goes_on else None,
         )
+
+    def _identity(self) -> tuple:
+        """What tells the draws of two fits to the same data apart."""
+        parameters = {k: v for k, v in self.get_params().items() if k not in NOT_IDENTITY}
+        return type(self).__name__, sorted(parameters.items())
 
     def _task(self, X: Any, components: Components) -> Task:
         return Task(

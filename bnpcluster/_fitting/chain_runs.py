@@ -54,10 +54,7 @@ def fit(
     previous : Fitted, optional
         A fit whose last states to start from.
     """
-    saved = None
-    if checkpoint is not None:
-        code = digest_of_code(bound, (task.likelihood, task.prior, task.sampler))
-        saved = Checkpoint(checkpoint, (*identity, task.X, code))
+    saved = None if checkpoint is None else checkpoint_of(task, bound, checkpoint, identity)
     chains = None
     if saved and previous is None:
         chains = saved.load(task.prior, task.X.shape[0], task.n_chains)
@@ -65,6 +62,12 @@ def fit(
         chains = begun(task, init, previous)
     chains, interrupted = carried_out(chains, bound, task, schedule, saved)
     return outcome(chains, bound, task, schedule.thin, interrupted)
+
+
+def checkpoint_of(task: Task, bound: Any, directory: Any, identity: Any) -> Checkpoint:
+    """The file of a fit: named by its data and parameters, and by the code that draws."""
+    code = digest_of_code(bound, (task.likelihood, task.prior, task.sampler))
+    return Checkpoint(directory, (*identity, task.X, code))
 
 
 def extend(fitted: Fitted, n_draws: int, n_jobs: int | None, verbose: int) -> Outcome:

@@ -19,6 +19,7 @@ import pytest
 
 from bnpcluster import DPMixture
 from bnpcluster._fitting import rounds as chains_module
+from bnpcluster._fitting.chain_runs import checkpoint_of
 from bnpcluster._fitting.checkpoint import EVERY, Checkpoint, frozen
 from bnpcluster._fitting.rounds import Chain, Schedule, run
 from bnpcluster._fitting.stop import Stop
@@ -62,11 +63,18 @@ def test_twenty_deaths_change_no_bit(deaths, name):
     assert happened["saving"] >= 3
 
 
+def checkpoint_for(model):
+    """The checkpoint that a fit of the model to `X` would use."""
+    components = model._components()
+    task, bound = model._task(X, components), components[0].bind(X)
+    return checkpoint_of(task, bound, model.checkpoint, model._identity())
+
+
 @pytest.fixture
 def saved(tmp_path):
     """A checkpoint, its file, and the chains in it."""
     DPMixture(checkpoint=tmp_path, **SHORT).fit(X)
-    checkpoint = DPMixture(checkpoint=tmp_path, **SHORT)._checkpoint(X)
+    checkpoint = checkpoint_for(DPMixture(checkpoint=tmp_path, **SHORT))
     return checkpoint, checkpoint.path, contents(checkpoint)
 
 
@@ -249,7 +257,7 @@ def test_a_fit_goes_on_when_the_disk_is_full_and_resumes_what_was_saved(tmp_path
     assert len(calls) > 3
     assert len([w for w in heard if "could not be saved" in str(w.message)]) == 1
     resumed = DPMixture(checkpoint=tmp_path, **parameters)
-    (chain, _) = loaded(resumed._checkpoint(X))
+    (chain, _) = loaded(checkpoint_for(resumed))
     assert 0 < chain.iteration < 250
     for posterior in (found, resumed.fit(X).posterior_):
         np.testing.assert_array_equal(posterior.labels, whole.labels)
@@ -282,7 +290,7 @@ def test_a_directory_that_takes_no_files_is_refused_before_the_fit(tmp_path, mon
 def test_two_fits_may_save_at_the_same_time(saved, monkeypatch):
     one, file, whole = saved
     chains, write = loaded(one), Checkpoint.write
-    two = DPMixture(checkpoint=file.parent, **SHORT)._checkpoint(X)
+    two = checkpoint_for(DPMixture(checkpoint=file.parent, **SHORT))
 
     def write_while_the_other_does(self, archive, chains):
         write(self, archive, chains)
@@ -301,7 +309,7 @@ def test_a_fit_that_begins_while_another_saves_costs_it_that_save_at_most(saved,
 
     def write_while_a_fit_begins(self, archive, chains):
         write(self, archive, chains)
-        DPMixture(checkpoint=file.parent, **SHORT)._checkpoint(X)
+        checkpoint_for(DPMixture(checkpoint=file.parent, **SHORT))
 
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoint, "write", write_while_a_fit_begins)
@@ -317,7 +325,7 @@ def test_what_the_dead_left_is_cleared_away_and_nothing_else(saved):
     left, foreign = file.with_name(f"{file.stem}-12ab.tmp"), file.with_name("mine.tmp")
     for path in (left, foreign):
         path.write_bytes(b"in part")
-    DPMixture(checkpoint=file.parent, **SHORT)._checkpoint(X)
+    checkpoint_for(DPMixture(checkpoint=file.parent, **SHORT))
     assert sorted(file.parent.iterdir()) == sorted([file, foreign])
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from bnpcluster import DPMixture
-from bnpcluster._estimators import base
-from bnpcluster._fitting import progress
+from bnpcluster._fitting import chain_runs, progress
 from bnpcluster._fitting.progress import Bar, Lines, Progress, between, described, follow
 from bnpcluster._fitting.rounds import Chain, Schedule
 from bnpcluster.priors import DirichletProcess
@@ -101,7 +100,7 @@ def test_a_terminal_without_a_width_gets_lines(columns, monkeypatch):
 
 
 def test_progress_changes_no_draw(blobs, monkeypatch, capsys):
-    monkeypatch.setattr(base, "ROUNDS", 1)
+    monkeypatch.setattr(chain_runs, "ROUNDS", 1)
     silent = DPMixture(**QUICK).fit(blobs[0]).posterior_
     shown = DPMixture(verbose=1, **QUICK).fit(blobs[0]).posterior_
     np.testing.assert_array_equal(shown.labels, silent.labels)

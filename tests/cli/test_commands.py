@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from bnpcluster import DPMixture, PitmanYorMixture
-from bnpcluster._estimators import base
+from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.progress import Progress
 from bnpcluster.cli import commands
 from bnpcluster.cli.read import chosen_rows, likelihoods, read_table
@@ -147,7 +147,7 @@ class Impatient(Progress):
 
 
 def test_an_interrupt_leaves_what_was_drawn(table, capsys, monkeypatch):
-    monkeypatch.setattr(base, "follow", lambda *_: Impatient())
+    monkeypatch.setattr(chain_runs, "follow", lambda *_: Impatient())
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         status, folder = fit(table, "--columns", "height", "--draws", "4000", "--warmup", "5")
@@ -323,7 +323,7 @@ def test_files_that_are_no_tables(tmp_path, capsys):
         (["--discount", "0.5"], "--discount is no parameter of dp"),
         (["--alpha", "-1"], "alpha must be positive"),
         (["--alpha", "large"], "alpha must be a number"),
-        (["--draws", "0"], "n_draws must be at least 1"),
+        (["--draws", "0"], "--draws must be at least 1"),
         (["--draws", "many"], "invalid int value: 'many'"),
         (["--particles", "5"], "has no particles"),
         (["--columns", "height,length"], "has no column 'length'; it has name, height, weight"),

@@ -16,6 +16,7 @@ from bnpcluster import (
     NGGMixture,
     PitmanYorMixture,
 )
+from bnpcluster._fitting.chain_runs import _other
 from bnpcluster.diagnostics import autocorrelation_time, diagnose
 from bnpcluster.posterior import Posterior
 from bnpcluster.samplers import PGSM, AnnealedSMC, AuxiliarySMC, UrnSMC
@@ -297,7 +298,7 @@ SHORT = {"n_warmup": 1, "n_chains": 2, "random_state": 0}
 )
 def test_a_mixture_is_advised_a_sampler_it_does_not_use(sampler, other):
     X = np.array([[-9.0], [-8.0], [-7.0], [7.0], [8.0], [9.0]])
-    assert DPMixture(sampler=sampler, n_draws=6, **SHORT).fit(X)._other() == other
+    assert _other(DPMixture(sampler=sampler, n_draws=6, **SHORT).fit(X)._fitted) == other
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -312,7 +313,9 @@ def test_the_verdict_of_a_fit_advises_the_other_sampler():
 @pytest.mark.parametrize(("sampler", "other"), [("arm", "sams"), ("gibbs", "arm"), ("sams", "arm")])
 def test_a_network_is_advised_a_sampler_that_serves_networks(sampler, other):
     A = np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6)
-    assert InfiniteRelationalModel(sampler=sampler, n_draws=6, **SHORT).fit(A)._other() == other
+    assert (
+        _other(InfiniteRelationalModel(sampler=sampler, n_draws=6, **SHORT).fit(A)._fitted) == other
+    )
 
 
 def test_particles_are_advised_what_their_sampler_has():

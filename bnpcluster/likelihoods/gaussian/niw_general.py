@@ -318,6 +318,8 @@ def log_weight_bound(lik, k, i, log_prior, beta):
 
 @log_weight_bound.register(GeneralNIW)
 def _log_weight_bound(lik, k, i, log_prior, beta):
+    if len(lik.prior_mean) < 3:
+        return math.inf if log_prior > -math.inf else -math.inf
     # Three columns rule out most slots; and log1p(t) >= 2t / (2 + t) avoids the logarithm.
     m, mean, inv_chol = lik.size[k], lik.mean, lik.inv_chol
     r = lik.prior[0] + m

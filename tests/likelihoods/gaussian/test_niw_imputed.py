@@ -12,6 +12,7 @@ from bnpcluster._fitting.fitted import Fitted, urn_weights
 from bnpcluster._fitting.rounds import Chain, Schedule, Stop, advance
 from bnpcluster._predict.predictive import predict
 from bnpcluster.likelihoods import Columns, NormalInverseWishart
+from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW, log_weight_bound
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge
@@ -236,6 +237,17 @@ def test_predictions_use_the_missing_entries_of_every_draw():
                     densities[j] += weight * share * density
         room = fitted._replace(bound=LIKELIHOOD.bind_observed(TWO_ROWS))
         np.testing.assert_allclose(predict(room, x).log_density, np.log(densities), rtol=1e-9)
+
+
+def test_complete_rows_of_two_columns_have_no_bound():
+    """The cheap bound takes three columns, and would read beyond the end of two."""
+    X = blobs(d=2)
+    X[3, 1] = NAN
+    bound = LIKELIHOOD.bind(X)
+    rows = LIKELIHOOD.rows(bound, np.zeros((1, 2)))
+    assert type(rows) is GeneralNIW
+    assert log_weight_bound(rows, 0, 0, -1.0, 1.0) == np.inf
+    assert log_weight_bound(rows, 0, 0, -np.inf, 1.0) == -np.inf
 
 
 def test_chains_go_on_bit_by_bit_from_where_they_were_saved():
