@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from bnpcluster import DPMixture, PitmanYorMixture
-from bnpcluster._estimators import base
+from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.progress import Progress
 from bnpcluster.cli import commands
 from bnpcluster.cli.read import chosen_rows, likelihoods, read_table
@@ -169,7 +169,7 @@ class Impatient(Progress):
 
 
 def test_an_interrupt_leaves_what_was_drawn(table, capsys, monkeypatch):
-    monkeypatch.setattr(base, "follow", lambda *_: Impatient())
+    monkeypatch.setattr(chain_runs, "progress_display", lambda *_: Impatient())
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         status, folder = fit(table, "--columns", "height", "--draws", "4000", "--warmup", "5")
