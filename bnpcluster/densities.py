@@ -20,8 +20,8 @@ from sklearn.utils import check_array
 
 from bnpcluster._core import arguments
 from bnpcluster._fitting.fitted import Fitted, prior_of
-from bnpcluster._predict.kernels import fill
-from bnpcluster._predict.predictive import recall, room
+from bnpcluster._predict.kernels import load_draw
+from bnpcluster._predict.predictive import load_latent, new_workspace
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods.gaussian.units import Units
 from bnpcluster.priors import Prior
@@ -86,16 +86,16 @@ class Density:
         bound = fitted.bound
         self._inner = Units(bound.centre[list(columns)], bound.unit[list(columns)])
         self._outer = Units(bound.centre[list(given)], bound.unit[list(given)])
-        values = _values(dict(zip(self.given, given.values(), strict=True)))
+        values = _given_array(dict(zip(self.given, given.values(), strict=True)))
         self._single = values.ndim == 1
         self._values = self._outer.to_internal(np.atleast_2d(values))
         self._weights = fitted.posterior.weights.ravel()
         self._draws = np.flatnonzero(self._weights > 0)
 
     def __repr__(self) -> str:
-        given = f" given {_listed(self.given)}" if self.given else ""
+        given = f" given {_name_columns(self.given)}" if self.given else ""
         rows = "" if self._single else f" in {len(self._values)} rows"
-        return f"<density of {_listed(self.columns)}{given}{rows}>"
+        return f"<density of {_name_columns(self.columns)}{given}{rows}>"
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Log density of each row, averaged over draws as a density.
@@ -110,7 +110,7 @@ class Density:
         -------
         log_density : ndarray of shape (n_rows,)
         """
-        Y = self._inner.to_internal(self._rows(X))
+        Y = self._inner.to_internal(self._checked_rows(X))
         V = np.broadcast_to(self._values, (len(Y), self._values.shape[1]))
         joint = self._log_density(np.concatenate([V, Y], axis=1))
         return joint - self._log_density(self._values) - np.log(self._inner.scale).sum()
@@ -138,7 +138,7 @@ class Density:
             NaN where there is no mean: the law of a block has none with one degree of freedom or
             less, which a prior with few degrees of freedom gives to a block not yet seen.
         """
-        parts = [self._mean(self._values[part]) for part in self._parts(len(self._order))]
+        parts = [self._mean(self._values[part]) for part in self._batches(len(self._order))]
         mean = self._inner.centre + self._inner.scale * np.concatenate(parts)
         return mean[0] if self._single else mean
 
@@ -156,12 +156,12 @@ class Density:
         """
         n = arguments.count("n", n, 1)
         rng = np.random.default_rng(arguments.seed_sequence(random_state))
-        parts = self._parts(len(self._draws))
+        parts = self._batches(len(self._draws))
         rows = np.concatenate([self._sample(self._values[part], n, rng) for part in parts])
         rows = self._inner.centre + self._inner.scale * rows
         return rows[0] if self._single else rows
 
-    def _rows(self, X: Any) -> NDArray[np.float64]:
+    def _checked_rows(self, X: Any) -> NDArray[np.float64]:
         """Rows of the columns, checked."""
         if np.ndim(X) == 1 and len(self.columns) == 1:
             X = np.asarray(X)[:, None]
@@ -179,19 +179,19 @@ class Density:
             )
         return rows
 
-    def _parts(self, width: int) -> list[slice]:
+    def _batches(self, width: int) -> list[slice]:
         """Rows of the given values at a time, so that no array grows with their number."""
         size = max(1, CELLS // width)
         return [slice(start, start + size) for start in range(0, len(self._values), size)]
 
-    def _weighed(
+    def _weighted_blocks(
         self, V: NDArray[np.float64], draws: NDArray
     ) -> Iterator[tuple[NDArray[np.float64], Blocks]]:
         """Draw by draw: log weights of its blocks given the leading columns, and their laws.
 
         The weights of row i add up, over draws and blocks, to the density of row i of `V`.
         """
-        for r, laws in _blocks(self._fitted, draws):
+        for r, laws in _predictive_blocks(self._fitted, draws):
             log_urn = self._fitted.log_urn[r]
             log_prior = np.log(self._weights[r]) + log_urn[log_urn > -np.inf]
             ordered = laws.marginal(self._order)
@@ -203,13 +203,13 @@ class Density:
         size = max(1, CELLS // (self._fitted.log_urn.shape[1] * len(self._order)))
         for start in range(0, len(V), size):
             part = slice(start, start + size)
-            for level, _ in self._weighed(V[part], self._draws):
+            for level, _ in self._weighted_blocks(V[part], self._draws):
                 total[part] = np.logaddexp(total[part], np.logaddexp.reduce(level, axis=1))
         return total
 
     def _mean(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         total, mean = np.full(len(V), -np.inf), np.zeros((len(V), len(self.columns)))
-        for level, laws in self._weighed(V, self._draws):
+        for level, laws in self._weighted_blocks(V, self._draws):
             own = np.logaddexp.reduce(level, axis=1)
             share = np.exp(level - own[:, None])
             total = np.logaddexp(total, own)
@@ -221,13 +221,14 @@ class Density:
         self, V: NDArray[np.float64], n: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draws, then their blocks, then rows; (rows of V, n, columns)."""
-        own = np.array([np.logaddexp.reduce(w, axis=1) for w, _ in self._weighed(V, self._draws)])
+        by_draw = self._weighted_blocks(V, self._draws)
+        own = np.array([np.logaddexp.reduce(w, axis=1) for w, _ in by_draw])
         chance = np.exp(own - own.max(axis=0))
         counts = rng.multinomial(n, (chance / chance.sum(axis=0)).T)
         used = np.flatnonzero(counts.any(axis=0))
         which, found = [], []
         for (level, laws), times in zip(
-            self._weighed(V, self._draws[used]), counts.T[used], strict=True
+            self._weighted_blocks(V, self._draws[used]), counts.T[used], strict=True
         ):
             rows = np.repeat(np.arange(len(V)), times)
             reached = np.exp(level - level.max(axis=1, keepdims=True)).cumsum(axis=1)[rows]
@@ -239,16 +240,16 @@ class Density:
         return np.concatenate(found)[order].reshape(len(V), n, -1)
 
 
-def _blocks(fitted: Fitted, draws: NDArray) -> Iterator[tuple[int, Blocks]]:
+def _predictive_blocks(fitted: Fitted, draws: NDArray) -> Iterator[tuple[int, Blocks]]:
     """Some draws, and what the blocks of each say of a new row; last those of a block not yet seen.
 
     That one is missing where the prior allows no further block.
     """
-    bound, partition = room(fitted)
+    bound, partition = new_workspace(fitted)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     for r in draws:
-        recall(fitted, bound, partition, r)
-        fill(bound, partition, labels[r], fitted.log_urn[r])
+        load_latent(fitted, bound, partition, r)
+        load_draw(bound, partition, labels[r], fitted.log_urn[r])
         slots = np.flatnonzero(fitted.log_urn[r] > -np.inf)
         yield r, fitted.likelihood.blocks(bound, slots)
 
@@ -270,7 +271,7 @@ def random_log_densities(
     unit = Units(fitted.bound.centre[columns], fitted.bound.unit[columns])
     V, labels = unit.to_internal(X), fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     result = np.empty((len(draws), len(X)))
-    for row, (r, laws) in zip(result, _blocks(fitted, draws), strict=True):
+    for row, (r, laws) in zip(result, _predictive_blocks(fitted, draws), strict=True):
         at, laws = prior_of(prior, fitted.posterior, r), laws.marginal(columns)
         weights = at.draw_weights(np.bincount(labels[r]), rng)[: len(laws.r)]
         logs = laws.log_density_drawn(V, rng)
@@ -287,7 +288,7 @@ def draw_log_densities(
     """Log predictive density of some columns under each of some draws, draws as rows."""
     unit = Units(fitted.bound.centre[columns], fitted.bound.unit[columns])
     V, result = unit.to_internal(X), np.empty((len(draws), len(X)))
-    for row, (r, laws) in zip(result, _blocks(fitted, draws), strict=True):
+    for row, (r, laws) in zip(result, _predictive_blocks(fitted, draws), strict=True):
         log_urn = fitted.log_urn[r][fitted.log_urn[r] > -np.inf]
         row[:] = np.logaddexp.reduce(log_urn + laws.marginal(columns).log_density(V), axis=1)
     return result - np.log(unit.scale).sum()
@@ -295,12 +296,12 @@ def draw_log_densities(
 
 def marginal(fitted: Fitted, columns: Any, names: Sequence[str] | None) -> Density:
     """The density of some columns, by number or name."""
-    return Density(fitted, numbers_of(fitted, columns, names), {}, _called(fitted, names))
+    return Density(fitted, column_numbers(fitted, columns, names), {}, _column_names(fitted, names))
 
 
-def numbers_of(fitted: Fitted, columns: Any, names: Sequence[str] | None) -> list[int]:
+def column_numbers(fitted: Fitted, columns: Any, names: Sequence[str] | None) -> list[int]:
     """Numbers of columns of a Gaussian likelihood, by number or name."""
-    return _numbers(columns, _called(fitted, names))
+    return _column_numbers(columns, _column_names(fitted, names))
 
 
 def conditional(
@@ -309,18 +310,18 @@ def conditional(
     """The density of some columns, or of all the others, given values of some."""
     if not isinstance(given, Mapping) or not given:
         raise TypeError(f"given must be a dict from columns to their values, got {given!r}.")
-    called = _called(fitted, names)
-    fixed = _numbers(list(given), called)
+    called = _column_names(fitted, names)
+    fixed = _column_numbers(list(given), called)
     free = [j for j in range(len(called)) if j not in fixed]
     if not free:
         raise ValueError("All columns have given values: leave some out.")
-    wanted = free if columns is None else _numbers(columns, called)
+    wanted = free if columns is None else _column_numbers(columns, called)
     if not set(wanted) <= set(free):
         raise ValueError("A column cannot be both among `columns` and given.")
     return Density(fitted, wanted, dict(zip(fixed, given.values(), strict=True)), called)
 
 
-def _called(fitted: Fitted, names: Sequence[str] | None) -> Sequence[str | int]:
+def _column_names(fitted: Fitted, names: Sequence[str] | None) -> Sequence[str | int]:
     """What the columns are called, if their likelihood can tell them apart."""
     if not fitted.likelihood.is_gaussian:
         raise TypeError(
@@ -330,18 +331,18 @@ def _called(fitted: Fitted, names: Sequence[str] | None) -> Sequence[str | int]:
     return range(fitted.bound.X.shape[1]) if names is None else list(names)
 
 
-def _numbers(columns: Any, names: Sequence[str | int]) -> list[int]:
+def _column_numbers(columns: Any, names: Sequence[str | int]) -> list[int]:
     """Numbers of some columns, each named or numbered, or of a single one."""
     if isinstance(columns, slice):
         columns = range(len(names))[columns]
     some = [columns] if isinstance(columns, (str, numbers.Integral)) else list(columns)
-    found = [_number(column, names) for column in some]
+    found = [_column_number(column, names) for column in some]
     if not found or len(set(found)) < len(found):
         raise ValueError(f"columns must be some columns, each once, got {columns!r}.")
     return found
 
 
-def _number(column: Any, names: Sequence[str | int]) -> int:
+def _column_number(column: Any, names: Sequence[str | int]) -> int:
     if isinstance(column, str):
         if isinstance(names, range):
             raise ValueError(f"The model was fitted without column names, so number {column!r}.")
@@ -356,7 +357,7 @@ def _number(column: Any, names: Sequence[str | int]) -> int:
     return number
 
 
-def _values(given: dict[str | int, ArrayLike]) -> NDArray[np.float64]:
+def _given_array(given: dict[str | int, ArrayLike]) -> NDArray[np.float64]:
     """The given values, (columns,) or (rows, columns)."""
     try:
         arrays = [np.asarray(values, float) for values in given.values()]
@@ -376,7 +377,7 @@ def _values(given: dict[str | int, ArrayLike]) -> NDArray[np.float64]:
     return values
 
 
-def _listed(names: Sequence[str | int]) -> str:
+def _name_columns(names: Sequence[str | int]) -> str:
     """Columns in words."""
     words = [name if isinstance(name, str) else f"column {name}" for name in names]
     return ", ".join(words[:8]) + (", ..." if len(words) > 8 else "")

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from bnpcluster._core.partition import new_partition
 from bnpcluster._core.state import grown_bound
 from bnpcluster._estimators.mixture import Mixture
-from bnpcluster._predict.kernels import add_posteriors, fill, share_out
+from bnpcluster._predict.kernels import add_posteriors, load_draw, set_overlap
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.likelihoods.pyclone.tables import index_rows, warn_of_purity, wide
 
@@ -106,7 +106,7 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
     at, rows = index_rows(table), np.asarray(wide(table, law.error_rate))
     if not np.array_equal(rows, model._fitted.X, equal_nan=True):
         raise ValueError("prevalences needs the table that the model was fitted to.")
-    posterior, agreement = _averaged(model)
+    posterior, agreement = _posterior_averages(model)
     grid = np.linspace(0.0, 1.0, law.n_grid)
     mean = posterior @ grid
     beyond = (1.0 - level) / 2
@@ -125,7 +125,7 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
     return type(table)({**{name: table[name] for name in table.columns}, **new})
 
 
-def _averaged(model: Mixture) -> tuple[np.ndarray, np.ndarray]:
+def _posterior_averages(model: Mixture) -> tuple[np.ndarray, np.ndarray]:
     """Averages over the draws, by mutation: its posterior on the grid by sample, its agreement.
 
     Given the draw, the law of a mutation's prevalence is that of its block, which is known exactly;
@@ -139,8 +139,8 @@ def _averaged(model: Mixture) -> tuple[np.ndarray, np.ndarray]:
     agreement = np.zeros(n)
     labels, weights = fitted.posterior.labels.reshape(-1, n), fitted.posterior.weights.ravel()
     for r in np.flatnonzero(weights):
-        fill(bound, partition, labels[r], fitted.log_urn[r])
-        share_out(labels[r], fitted.estimate, overlap, partition.sizes)
+        load_draw(bound, partition, labels[r], fitted.log_urn[r])
+        set_overlap(labels[r], fitted.estimate, overlap, partition.sizes)
         add_posteriors(bound, partition.labels, weights[r], total)
         agreement += weights[r] * overlap[labels[r], fitted.estimate]
     total = total[..., : bound.n_grid]

@@ -24,7 +24,7 @@ from bnpcluster import (
 from bnpcluster._core.jit import DISABLED, KERNELS
 from bnpcluster._core.state import State
 from bnpcluster._fitting import chain_runs
-from bnpcluster._fitting.rounds import BOUNDARY, Chain, Schedule, Stop, _ends, run
+from bnpcluster._fitting.rounds import BOUNDARY, Chain, Schedule, Stop, _round_ends, run_chains
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge
@@ -139,7 +139,9 @@ def test_chains_and_iterations_have_randomness_of_their_own(blobs):
     bound = NormalInverseGamma().bind(blobs[0][::5])
     rngs = map(np.random.default_rng, range(3))
     start = [Chain(np.zeros(12, int), DirichletProcess(), rng) for rng in rngs]
-    chains = run(start, bound, Watched(), Schedule(n_draws=7, n_warmup=0, thin=1), stop=Stop())
+    chains = run_chains(
+        start, bound, Watched(), Schedule(n_draws=7, n_warmup=0, thin=1), stop=Stop()
+    )
     assert len(set(seen)) == len(seen) == 21
     assert len({trace["alpha"] for chain in chains for trace in chain.traces}) == 21
 
@@ -155,7 +157,7 @@ def test_rounds_change_no_bit(blobs):
     for length in (None, 1, 60):
         start = Chain(np.zeros(12, int), DirichletProcess(), np.random.default_rng(0))
         schedule = Schedule(n_draws=130, n_warmup=0, thin=1)
-        (end,) = run([start], bound, Gibbs(), schedule, stop=Stop(), round_length=length)
+        (end,) = run_chains([start], bound, Gibbs(), schedule, stop=Stop(), round_length=length)
         assert end.prior.values["alpha"] == end.traces[-1]["alpha"]
         ends.append((np.array(end.draws).tolist(), end.traces, end.iteration))
     assert ends[0] == ends[1] == ends[2]
@@ -164,7 +166,7 @@ def test_rounds_change_no_bit(blobs):
 @pytest.mark.parametrize("length", [None, 1, 60, 170])
 @pytest.mark.parametrize("start", [0, 70])
 def test_rounds_end_at_boundaries(start, length):
-    ends = list(_ends(start, 430, length))
+    ends = list(_round_ends(start, 430, length))
     assert ends[-1] == 430
     assert all(end % BOUNDARY == 0 for end in ends[:-1])
 
@@ -174,7 +176,7 @@ def test_draws_of_many_clusters_are_kept_whole(n_blocks):
     rows = np.random.default_rng(0).normal(size=(n_blocks, 1))
     state = State(NormalInverseGamma().bind(rows), DirichletProcess(1.0), np.arange(n_blocks))
     chain = Chain(state.labels, state.prior, np.random.default_rng(0))
-    chain.keep(state)
+    chain.append_draw(state)
     assert chain.draws[0].tolist() == list(range(n_blocks))
 
 
@@ -282,10 +284,10 @@ def test_init_by_labels(blobs):
 
 
 def test_auto_starts_differ_between_chains(blobs):
-    from bnpcluster._fitting.initial_labels import starts
+    from bnpcluster._fitting.initial_labels import initial_labels
 
     rngs = [np.random.default_rng(c) for c in range(4)]
-    rows = starts("auto", blobs[0], NormalInverseGamma(), DirichletProcess(1.0), rngs)
+    rows = initial_labels("auto", blobs[0], NormalInverseGamma(), DirichletProcess(1.0), rngs)
     assert len({row.tobytes() for row in rows}) == 4
 
 

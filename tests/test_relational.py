@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
 from bnpcluster import DPMixture, InfiniteRelationalModel
 from bnpcluster._fitting.checkpoint import Checkpoint
-from bnpcluster._fitting.initial_labels import starts
+from bnpcluster._fitting.initial_labels import initial_labels
 from bnpcluster.likelihoods import Relational
 from bnpcluster.plotting import AdjacencyDisplay
 from bnpcluster.priors import DirichletProcess
@@ -191,7 +191,7 @@ def test_auto_starts_differ_between_chains():
     A = planted(120)[0]
     model = InfiniteRelationalModel(n_draws=1, n_warmup=1, random_state=0)
     law, rngs = model._likelihood(), [np.random.default_rng(c) for c in range(4)]
-    found = starts("auto", csr_array(A), law, model._prior(), rngs)
+    found = initial_labels("auto", csr_array(A), law, model._prior(), rngs)
     assert len({labels.tobytes() for labels in found}) == 4
     assert min(labels.max() for labels in found) > 3
 

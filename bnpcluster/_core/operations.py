@@ -193,16 +193,16 @@ def log_weights(lik, i, own, beta, slack, partition):
     count, floor = 0, -math.inf
     if log_prior[first] > -math.inf:
         weight = log_prior[first] + beta * scores[first]
-        count, floor = listed(partition, count, first, weight), weight - slack
+        count, floor = append_candidate(partition, count, first, weight), weight - slack
     for k in range(empty + 1):
         weight = log_prior[k] + beta * scores[k]
         if k != first and weight > floor:
-            count = listed(partition, count, k, weight)
+            count = append_candidate(partition, count, k, weight)
     return count
 
 
 @kernel(inline=True)
-def listed(partition, count, k, weight):
+def append_candidate(partition, count, k, weight):
     """Append slot k to the list of candidates; return its new length."""
     partition.slots[count] = k
     partition.weights[count] = weight
@@ -210,7 +210,7 @@ def listed(partition, count, k, weight):
 
 
 @kernel(inline=True)
-def listed_above(lik, i, own, beta, slack, partition):
+def log_weights_from_bounds(lik, i, own, beta, slack, partition):
     """`log_weights` for a likelihood that wrote upper bounds of all weights to partition.scores.
 
     Only slots whose bound is within `slack` of the reference are evaluated.
@@ -220,18 +220,19 @@ def listed_above(lik, i, own, beta, slack, partition):
     if own >= 0 and log_prior[own] > -math.inf:
         first = own
         weight = log_prior[own] + beta * log_predictive_without(lik, own, i)
-        count, floor = listed(partition, count, own, weight), weight - slack
+        count, floor = append_candidate(partition, count, own, weight), weight - slack
     elif log_prior[empty] > -math.inf:
         weight = log_prior[empty] + beta * log_predictive(lik, empty, i)
-        count, floor = listed(partition, count, empty, weight), weight - slack
+        count, floor = append_candidate(partition, count, empty, weight), weight - slack
     for k in range(empty + 1):
         if bound[k] > floor and k != first:
-            count = listed(partition, count, k, log_prior[k] + beta * log_predictive(lik, k, i))
+            weight = log_prior[k] + beta * log_predictive(lik, k, i)
+            count = append_candidate(partition, count, k, weight)
     return count
 
 
 @kernel(inline=True)
-def listed_within(lik, i, own, beta, slack, width, partition):
+def log_weights_from_scores(lik, i, own, beta, slack, width, partition):
     """The list of `log_weights`, from log f of the first `width` slots in partition.scores."""
     log_prior, weights, empty = partition.log_prior, partition.scores, partition.n_blocks[0]
     for k in range(width):
@@ -242,10 +243,11 @@ def listed_within(lik, i, own, beta, slack, width, partition):
         weights[own] = log_prior[own] + beta * log_predictive_without(lik, own, i)
     count, floor = 0, -math.inf
     if log_prior[first] > -math.inf:
-        count, floor = listed(partition, count, first, weights[first]), weights[first] - slack
+        count = append_candidate(partition, count, first, weights[first])
+        floor = weights[first] - slack
     for k in range(empty + 1):
         if weights[k] > floor and k != first:
-            count = listed(partition, count, k, weights[k])
+            count = append_candidate(partition, count, k, weights[k])
     return count
 
 

@@ -85,13 +85,13 @@ def grown(partition: Partition, capacity: int) -> Partition:
 
 
 @kernel(inline=True)
-def full(partition):
+def is_full(partition):
     """Whether there is no room to open one more block and keep an empty slot after it."""
     return partition.n_blocks[0] + 2 > len(partition.sizes)
 
 
 @kernel
-def resize(partition, log_w, k, change):
+def change_size(partition, log_w, k, change):
     """Change the size of slot k and the prior weight it offers to one more item."""
     m = partition.sizes[k] + change
     partition.sizes[k] = m
@@ -102,40 +102,40 @@ def resize(partition, log_w, k, change):
 
 
 @kernel
-def place(problem, partition, k, i):
+def add_item(problem, partition, k, i):
     """Put item i into slot k; k = K opens a block."""
     if k == partition.n_blocks[0]:
         partition.n_blocks[0] = k + 1
         clear(problem.likelihood, k + 1)
     add(problem.likelihood, k, i)
     partition.labels[i] = k
-    resize(partition, problem.log_w, k, 1)
+    change_size(partition, problem.log_w, k, 1)
 
 
 @kernel
-def displace(problem, partition, i):
+def remove_item(problem, partition, i):
     """Take item i out of its slot; an emptied slot is filled by the last one."""
     k = partition.labels[i]
     remove(problem.likelihood, k, i)
     partition.labels[i] = -1
-    resize(partition, problem.log_w, k, -1)
+    change_size(partition, problem.log_w, k, -1)
     if partition.sizes[k] == 0:
-        close(problem, partition, k)
+        close_slot(problem, partition, k)
 
 
 @kernel
-def move(problem, partition, i, k):
+def move_item(problem, partition, i, k):
     """Put item i, in another slot or in none, into slot k; k = K opens a block."""
     own, n_blocks = partition.labels[i], partition.n_blocks[0]
     if own >= 0:
-        displace(problem, partition, i)
+        remove_item(problem, partition, i)
         if partition.n_blocks[0] < n_blocks and k >= n_blocks - 1:
             k = own if k == n_blocks - 1 else k - 1  # the last block has just moved to `own`
-    place(problem, partition, k, i)
+    add_item(problem, partition, k, i)
 
 
 @kernel
-def close(problem, partition, k):
+def close_slot(problem, partition, k):
     """Give up the empty slot k: the last block moves there, so that slots stay compact."""
     last = partition.n_blocks[0] - 1
     partition.n_blocks[0] = last
@@ -179,4 +179,4 @@ def rebuild(problem, partition):
         sizes[k] += 1
     partition.n_blocks[0] = n_blocks
     for k in range(n_blocks):
-        resize(partition, problem.log_w, k, 0)
+        change_size(partition, problem.log_w, k, 0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import latent, log_likelihood, move_latent, padded, set_latent
-from bnpcluster._core.partition import Problem, grown, new_partition, rebuild, resize
+from bnpcluster._core.partition import Problem, change_size, grown, new_partition, rebuild
 
 LONGEST = 0.1  # seconds: kernel calls are cut so that a stop is noticed about this soon
 
@@ -131,7 +131,7 @@ class State:
         changed = log_w is not self.problem.log_w
         self.problem = self.problem._replace(log_v=log_v, log_w=log_w)
         if changed:
-            retable(self.partition, log_w)
+            update_log_prior(self.partition, log_w)
 
     def visit(self, move: Callable, rng: np.random.Generator) -> None:
         """Run the kernel `move(problem, partition, uniforms, start, stop)` over all items.
@@ -212,10 +212,10 @@ def grown_bound(bound: Any, capacity: int) -> Any:
 
 
 @kernel
-def retable(partition, log_w):
+def update_log_prior(partition, log_w):
     """Recompute what depends on the table of the prior."""
     for k in range(partition.n_blocks[0]):
-        resize(partition, log_w, k, 0)
+        change_size(partition, log_w, k, 0)
 
 
 @kernel

@@ -13,9 +13,9 @@ from bnpcluster._core import arguments
 from bnpcluster._core.messages import Action, Message
 from bnpcluster._fitting.checkpoint import Checkpoint, digest_of_code, frozen, thawed
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task, urn_weights
-from bnpcluster._fitting.initial_labels import starts
-from bnpcluster._fitting.progress import follow
-from bnpcluster._fitting.rounds import BOUNDARY, Chain, Schedule, run, stats, warm_up_kernels
+from bnpcluster._fitting.initial_labels import initial_labels
+from bnpcluster._fitting.progress import progress_display
+from bnpcluster._fitting.rounds import BOUNDARY, Chain, Schedule, run_chains, stats, warm_up_kernels
 from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster.diagnostics import diagnose
 from bnpcluster.posterior import Posterior
@@ -102,7 +102,7 @@ def begun(task: Task, init: Any, previous: Fitted | None) -> list[Chain]:
         last = [thawed(arrays, task.prior) for arrays in previous.states]
         same = repr(task.sampler) == repr(previous.sampler)
         return [Chain(c.labels, c.prior, c.rng, tuning=c.tuning if same else {}) for c in last]
-    labels = starts(init, task.X, task.likelihood, task.prior, [rng for rng, _ in seeds])
+    labels = initial_labels(init, task.X, task.likelihood, task.prior, [rng for rng, _ in seeds])
     return [Chain(row, task.prior, rng) for row, (_, rng) in zip(labels, seeds, strict=True)]
 
 
@@ -127,8 +127,8 @@ def carried_out(
     def done(chains: list[Chain]) -> bool:
         return all(chain.iteration >= schedule.n_iterations for chain in chains)
 
-    with closing(follow(task.verbose, chains, schedule)) as progress:
-        chains = run(
+    with closing(progress_display(task.verbose, chains, schedule)) as progress:
+        chains = run_chains(
             chains,
             bound,
             task.sampler,

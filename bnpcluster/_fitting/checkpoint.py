@@ -19,8 +19,8 @@ import numpy as np
 
 from bnpcluster._core.jit import closure_of, sources_of_class
 from bnpcluster._core.sources import digest
-from bnpcluster._fitting.initial_labels import starts
-from bnpcluster._fitting.rounds import Chain, Place, run
+from bnpcluster._fitting.initial_labels import initial_labels
+from bnpcluster._fitting.rounds import Chain, Snapshot, run_chains
 from bnpcluster.priors import Prior
 
 FORMAT = 1
@@ -29,9 +29,9 @@ EVERY = 10.0  # seconds between two saves, at least
 SHORT = 0.1  # seconds; if a save takes longer, EVERY grows in proportion: a hundredth of the time
 
 
-def frozen(chain: Chain, place: Place | None = None) -> dict[str, np.ndarray]:
+def frozen(chain: Chain, place: Snapshot | None = None) -> dict[str, np.ndarray]:
     """A chain as arrays, where it stands or at an earlier place; `thawed` is its inverse."""
-    place = place or chain.place()
+    place = place or chain.snapshot()
     meta = {
         "generator": place.generator,
         "values": place.prior.values,
@@ -54,7 +54,7 @@ def frozen(chain: Chain, place: Place | None = None) -> dict[str, np.ndarray]:
 
 def digest_of_code(bound: Any, components: Iterable[Any]) -> str:
     """A digest of the sources that decide the draws: the loop of the chains and its components."""
-    known = [closure_of(thing) for thing in (run, starts, *map(type, components))]
+    known = [closure_of(thing) for thing in (run_chains, initial_labels, *map(type, components))]
     known += [sources_of_class(cls) for cls in classes_of(bound)]
     return digest(file for files in known if files is not None for file in files)
 

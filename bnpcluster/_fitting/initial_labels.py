@@ -16,7 +16,7 @@ CENTRES = (30, 10, 60, 20)  # k-means centres of successive chains under "auto"
 ROWS = 5000  # rows that k-means is fitted on
 
 
-def starts(
+def initial_labels(
     init: Any,
     X: Any,
     likelihood: Likelihood,
@@ -27,7 +27,7 @@ def starts(
     n = X.shape[0]
     most = int(min(prior.most_clusters, n))
     if not isinstance(init, str):
-        return _given(init, n, len(rngs), most)
+        return _checked_labels(init, n, len(rngs), most)
     if init == "one":
         return [np.zeros(n, np.intp) for _ in rngs]
     if init == "singletons":
@@ -46,7 +46,7 @@ def starts(
     )
 
 
-def _given(init: Any, n: int, n_chains: int, most: int) -> list[np.ndarray]:
+def _checked_labels(init: Any, n: int, n_chains: int, most: int) -> list[np.ndarray]:
     labels = np.asarray(init)
     if labels.shape not in ((n,), (n_chains, n)) or labels.dtype.kind not in "iu":
         raise ValueError(

@@ -34,8 +34,8 @@ class Bar(Progress):
         self.schedule = schedule
         self.bar: Any = tqdm(
             desc=phase(chains, schedule),
-            total=total(chains, schedule),
-            initial=iterations(chains),
+            total=total_iterations(chains, schedule),
+            initial=iterations_done(chains),
             unit="it",
             bar_format=FORMAT,
             dynamic_ncols=True,
@@ -45,8 +45,8 @@ class Bar(Progress):
     def show(self, chains: list[Chain]) -> None:
         """Move the bar, if the last time was long enough ago for an eye to notice."""
         self.bar.set_description_str(phase(chains, self.schedule), refresh=False)
-        self.bar.set_postfix_str(described(chains), refresh=False)
-        self.bar.update(iterations(chains) - self.bar.n)
+        self.bar.set_postfix_str(summary(chains), refresh=False)
+        self.bar.update(iterations_done(chains) - self.bar.n)
 
     def close(self) -> None:
         """Leave the bar where it is."""
@@ -57,13 +57,13 @@ class Lines(Progress):
     """Some lines on the standard error stream, evenly spaced in iterations, and the last one."""
 
     def __init__(self, chains: list[Chain], schedule: Schedule):
-        self.schedule, self.total = schedule, total(chains, schedule)
-        self.start = self.shown = iterations(chains)
+        self.schedule, self.total = schedule, total_iterations(chains, schedule)
+        self.start = self.shown = iterations_done(chains)
         self.begin = time.monotonic()
 
     def show(self, chains: list[Chain]) -> None:
         """Print a line, if the last one was long enough ago."""
-        done = iterations(chains)
+        done = iterations_done(chains)
         if LINES * (done - self.shown) < self.total and done < self.total:
             return
         self.shown = done
@@ -71,21 +71,21 @@ class Lines(Progress):
         left = f"{(self.total - done) / rate:.0f}" if rate > 0 else "?"
         print(
             f"bnpcluster: {phase(chains, self.schedule)}, {done}/{self.total} iterations, "
-            f"{rate:.0f} it/s, {described(chains)}, {left} s left",
+            f"{rate:.0f} it/s, {summary(chains)}, {left} s left",
             file=sys.stderr,
             flush=True,
         )
 
 
-def follow(verbose: int, chains: list[Chain], schedule: Schedule) -> Progress:
+def progress_display(verbose: int, chains: list[Chain], schedule: Schedule) -> Progress:
     """What shows the progress of these chains."""
     if not verbose:
         return Progress()
-    tqdm = find_tqdm() if draws_bars() else None
+    tqdm = find_tqdm() if can_draw_bars() else None
     return Bar(tqdm, chains, schedule) if tqdm else Lines(chains, schedule)
 
 
-def draws_bars() -> bool:
+def can_draw_bars() -> bool:
     """Whether the standard error stream ends in a terminal or a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
@@ -113,12 +113,12 @@ def find_tqdm() -> type | None:
     return tqdm
 
 
-def total(chains: list[Chain], schedule: Schedule) -> int:
+def total_iterations(chains: list[Chain], schedule: Schedule) -> int:
     """Iterations of all chains, when all is done."""
     return len(chains) * schedule.n_iterations
 
 
-def iterations(chains: list[Chain]) -> int:
+def iterations_done(chains: list[Chain]) -> int:
     """Iterations of all chains so far."""
     return sum(chain.iteration for chain in chains)
 
@@ -128,13 +128,13 @@ def phase(chains: list[Chain], schedule: Schedule) -> str:
     return "warm-up" if min(c.iteration for c in chains) < schedule.n_warmup else "sampling"
 
 
-def described(chains: list[Chain]) -> str:
+def summary(chains: list[Chain]) -> str:
     """The number of clusters and the log posterior density, from the lowest to the highest."""
-    clusters = between([str(k) for k in sorted(int(c.labels.max()) + 1 for c in chains)])
-    levels = between([f"{x:.0f}" for x in sorted(c.log_posterior for c in chains)])
+    clusters = value_range([str(k) for k in sorted(int(c.labels.max()) + 1 for c in chains)])
+    levels = value_range([f"{x:.0f}" for x in sorted(c.log_posterior for c in chains)])
     return f"K {clusters}, log p {levels}"
 
 
-def between(values: list[str]) -> str:
+def value_range(values: list[str]) -> str:
     """The first and the last of some values, or the one they both are."""
     return values[0] if values[0] == values[-1] else f"{values[0]}..{values[-1]}"

@@ -15,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from bnpcluster._core.state import State, Stopped
 from bnpcluster._fitting.stop import Stop, interruptible
-from bnpcluster._fitting.workers import Parcel
+from bnpcluster._fitting.workers import SharedData
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import Sampler
 from bnpcluster.samplers.archive import Archive
@@ -52,7 +52,7 @@ class Schedule:
         return after > 0 and after % self.thin == 0
 
 
-class Place(NamedTuple):
+class Snapshot(NamedTuple):
     """All that decides how a chain goes on, and how many draws it had by then."""
 
     labels: np.ndarray
@@ -84,13 +84,13 @@ class Chain:
     log_posterior: float = math.nan  # at the end of the last round
     seconds: float = 0.0
     finished: bool = False
-    boundary: Place | None = None
+    boundary: Snapshot | None = None
     n_before: int = 0  # draws that stayed where the chain came from
 
-    def place(self) -> Place:
+    def snapshot(self) -> Snapshot:
         """Where the chain stands."""
         state = self.rng.bit_generator.state
-        return Place(
+        return Snapshot(
             self.labels.copy(),
             self.prior,
             state,
@@ -106,7 +106,7 @@ class Chain:
         """The chain as it goes to a worker: its draws need not travel."""
         return replace(self, draws=[], latent_draws=[], traces=[], n_before=len(self.draws))
 
-    def joined(self, later: Chain) -> Chain:
+    def continued_by(self, later: Chain) -> Chain:
         """The same chain as it came back, with all its draws."""
         kept = {
             name: getattr(self, name) + getattr(later, name)
@@ -114,10 +114,10 @@ class Chain:
         }
         return replace(later, **kept, n_before=0)
 
-    def keep(self, state: State) -> None:
+    def append_draw(self, state: State) -> None:
         """Append the state to the draws."""
         n_blocks, values = state.n_blocks, state.prior.values
-        self.draws.append(compact(state))
+        self.draws.append(compact_labels(state))
         latent = state.latent
         if latent is not None:
             self.latent_draws.append(latent)
@@ -126,15 +126,15 @@ class Chain:
         traces["log_posterior"] = log_posterior(state)
         self.traces.append(traces)
 
-    def remember(self, state: State) -> None:
+    def append_history(self, state: State) -> None:
         """Share the state with the other chains; of a long history, evenly spaced states."""
-        if self.iteration % spacing(self.iteration) == 0:
-            self.history[self.iteration] = compact(state)
+        if self.iteration % history_spacing(self.iteration) == 0:
+            self.history[self.iteration] = compact_labels(state)
 
-    def forget(self) -> None:
+    def trim_history(self) -> None:
         """Keep the second half of the history alone."""
         now = max(self.history, default=0)
-        for then in [t for t in self.history if t <= now // 2 or t % spacing(now)]:
+        for then in [t for t in self.history if t <= now // 2 or t % history_spacing(now)]:
             del self.history[then]
 
 
@@ -143,14 +143,14 @@ def log_posterior(state: State) -> float:
     return state.log_joint() + state.prior.log_hyper_density()
 
 
-def compact(state: State) -> np.ndarray:
+def compact_labels(state: State) -> np.ndarray:
     """The labels, in the smallest type that holds them."""
     n_blocks = state.n_blocks
     small = np.uint8 if n_blocks <= 256 else np.uint16 if n_blocks <= 65_536 else np.uint32
     return state.labels.astype(small)
 
 
-def spacing(iteration: int) -> int:
+def history_spacing(iteration: int) -> int:
     """Iterations between two states of the history, so that its second half is short enough."""
     return 1 << max(0, (iteration // 2 - 1) // LONGEST_HISTORY).bit_length()
 
@@ -168,12 +168,12 @@ def iterate(chain: Chain, state: State, sampler: Sampler, schedule: Schedule) ->
     if chain.iteration % BOUNDARY == 0:
         state.rebuild()
     if schedule.kept(chain.iteration):
-        chain.keep(state)
+        chain.append_draw(state)
     if sampler.learns_from == "adaptive" or (sampler.learns_from == "frozen" and warm_up):
-        chain.remember(state)
+        chain.append_history(state)
     if chain.iteration % BOUNDARY == 0 and sampler.learns_from is None:
         chain.labels, chain.prior, chain.latent = state.labels, state.prior, state.latent
-        chain.boundary = chain.place()
+        chain.boundary = chain.snapshot()
 
 
 def advance(
@@ -187,7 +187,7 @@ def advance(
 ) -> Chain:
     """Run a chain to iteration `until` or until it is asked to stop; 0: only keep where it is."""
     begin = time.perf_counter()
-    state = begun(chain, bound, stop)
+    state = start_round(chain, bound, stop)
     state.archive = archive
     try:
         while chain.iteration < until and not stop():
@@ -196,22 +196,22 @@ def advance(
         # A sweep cut short is no iteration, but its last state is as good a state as any.
         pass
     if until == 0:
-        chain.keep(state)
-    return ended(chain, state, schedule, begin)
+        chain.append_draw(state)
+    return end_round(chain, state, schedule, begin)
 
 
-def begun(chain: Chain, bound: Any, stop: Stop) -> State:
+def start_round(chain: Chain, bound: Any, stop: Stop) -> State:
     """The state of a chain that goes on."""
     state = State(bound, chain.prior, chain.labels, should_stop=stop)
     state.tuning = chain.tuning
     if chain.latent is not None:
         state.set_latent(chain.latent)
     if chain.boundary is None:
-        chain.boundary = chain.place()
+        chain.boundary = chain.snapshot()
     return state
 
 
-def ended(chain: Chain, state: State, schedule: Schedule, begin: float) -> Chain:
+def end_round(chain: Chain, state: State, schedule: Schedule, begin: float) -> Chain:
     """The chain after a round that began at the time `begin`."""
     chain.labels, chain.prior, chain.latent = state.labels.copy(), state.prior, state.latent
     chain.log_posterior = log_posterior(state)
@@ -229,7 +229,7 @@ def advance_in_turn(
     invariant.
     """
     begin = time.perf_counter()
-    states = [begun(chain, bound, stop) for chain in chains]
+    states = [start_round(chain, bound, stop) for chain in chains]
     try:
         while chains[-1].iteration < until and not stop():
             for c, chain in enumerate(chains):
@@ -238,12 +238,12 @@ def advance_in_turn(
                 iterate(chain, states[c], sampler, schedule)
     except Stopped:
         pass
-    return [ended(c, s, schedule, begin) for c, s in zip(chains, states, strict=True)]
+    return [end_round(c, s, schedule, begin) for c, s in zip(chains, states, strict=True)]
 
 
 def advance_all(
     chains: list[Chain],
-    parcel: Parcel,
+    data: SharedData,
     sampler: Sampler,
     schedule: Schedule,
     until: int,
@@ -252,43 +252,43 @@ def advance_all(
 ) -> list[Chain]:
     """Run all chains to iteration `until`, with meetings where they learn from one another."""
     if sampler.learns_from == "ensemble":
-        return advance_in_turn(chains, parcel.content, sampler, schedule, until, stop)
+        return advance_in_turn(chains, data.content, sampler, schedule, until, stop)
     if sampler.learns_from is None:
-        tasks = [(chain, parcel, sampler, schedule, until, stop) for chain in chains]
-        return carried_out(parallel, tasks, parcel)
+        tasks = [(chain, data, sampler, schedule, until, stop) for chain in chains]
+        return advance_parallel(parallel, tasks, data)
     start = min(chain.iteration for chain in chains)
     for meeting in [*range((start // MEETING + 1) * MEETING, until, MEETING), until]:
         histories = [list(chain.history.values()) for chain in chains]
         learning = [
-            (chain, parcel, sampler, schedule, meeting, stop, Archive(histories, c))
+            (chain, data, sampler, schedule, meeting, stop, Archive(histories, c))
             for c, chain in enumerate(chains)
         ]
-        chains = carried_out(parallel, learning, parcel)
+        chains = advance_parallel(parallel, learning, data)
         if stop():
             break
         for chain in chains:
-            chain.forget()
+            chain.trim_history()
     return chains
 
 
-def carried_out(parallel: Parallel, tasks: Sequence[tuple], parcel: Parcel) -> list[Chain]:
+def advance_parallel(parallel: Parallel, tasks: Sequence[tuple], data: SharedData) -> list[Chain]:
     """The chains as `advance` leaves them, wherever that is.
 
     A worker that joined late, or was started anew, says that it lacks the data, and gets them.
     """
-    done = parallel(delayed(advance_there)(*task) for task in tasks)
+    done = parallel(delayed(advance_in_worker)(*task) for task in tasks)
     lacking = [task for task, chain in zip(tasks, done, strict=True) if chain is None]
     if lacking:
-        parcel.sent = False
-        again = iter(parallel(delayed(advance_there)(*task) for task in lacking))
+        data.sent = False
+        again = iter(parallel(delayed(advance_in_worker)(*task) for task in lacking))
         done = [next(again) if chain is None else chain for chain in done]
-    parcel.sent = True
+    data.sent = True
     return done
 
 
-def advance_there(
+def advance_in_worker(
     chain: Chain,
-    parcel: Parcel,
+    data: SharedData,
     sampler: Sampler,
     schedule: Schedule,
     until: int,
@@ -296,13 +296,13 @@ def advance_there(
     archive: Archive | None = None,
 ) -> Chain | None:
     """`advance` in whatever process; None if the data are not there."""
-    if parcel.content is None:
+    if data.content is None:
         return None
     with interruptible(stop):  # Ctrl-C in a terminal reaches the workers, too
-        return advance(chain, parcel.content, sampler, schedule, until, stop, archive)
+        return advance(chain, data.content, sampler, schedule, until, stop, archive)
 
 
-def run(
+def run_chains(
     chains: list[Chain],
     bound: Any,
     sampler: Sampler,
@@ -319,16 +319,16 @@ def run(
     `after_round` sees the chains (progress, checkpoints).
     """
     check_learning(sampler, schedule, len(chains))
-    parcel = Parcel(bound)
+    data = SharedData(bound)
     # One pool for all rounds: with some backends a worker takes seconds to start.
     with interruptible(stop), Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
         start = min(chain.iteration for chain in chains)  # stopped chains resume where each was
-        for until in _ends(start, schedule.n_iterations, round_length):
+        for until in _round_ends(start, schedule.n_iterations, round_length):
             try:
                 stop.returned.clear()
                 light = [chain.without_draws() for chain in chains]
-                later = advance_all(light, parcel, sampler, schedule, until, stop, parallel)
-                chains = [chain.joined(c) for chain, c in zip(chains, later, strict=True)]
+                later = advance_all(light, data, sampler, schedule, until, stop, parallel)
+                chains = [chain.continued_by(c) for chain, c in zip(chains, later, strict=True)]
             except (BrokenProcessPool, KeyboardInterrupt) as error:
                 # Ctrl-C in a terminal may kill workers, too: what was drawn before is here.
                 broken = isinstance(error, BrokenProcessPool)
@@ -342,7 +342,7 @@ def run(
             if sampler.learns_from and all(chain.iteration == until for chain in chains):
                 # A place to resume from is one that all have reached: they share their pasts.
                 for chain in chains:
-                    chain.boundary = chain.place()
+                    chain.boundary = chain.snapshot()
             after_round(chains)
             if stop():
                 break
@@ -361,7 +361,7 @@ def check_learning(sampler: Sampler, schedule: Schedule, n_chains: int) -> None:
         )
 
 
-def _ends(start: int, total: int, longest: int | None) -> Iterator[int]:
+def _round_ends(start: int, total: int, longest: int | None) -> Iterator[int]:
     """The iterations at which rounds end: boundaries, close to one another at first."""
     longest = total if longest is None else max(BOUNDARY, longest // BOUNDARY * BOUNDARY)
     length = longest if longest == total else BOUNDARY

@@ -17,7 +17,7 @@ from bnpcluster._core.operations import latent
 from bnpcluster._core.state import Stopped
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task, urn_weights
 from bnpcluster._fitting.stop import Stop, interruptible
-from bnpcluster._fitting.workers import Parcel
+from bnpcluster._fitting.workers import SharedData
 from bnpcluster.diagnostics.runs import diagnose_runs
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import Posterior
@@ -30,8 +30,8 @@ def fit(task: Task, bound: Any) -> Outcome:
     assert isinstance(sampler, ParticleSampler)
     _check_complete(bound, task.likelihood)
     seeds = arguments.seed_sequence(task.random_state).spawn(task.n_chains)
-    parcel = Parcel(bound)
-    tasks = [(parcel, task.prior, len(task.X), np.random.default_rng(seed)) for seed in seeds]
+    data = SharedData(bound)
+    tasks = [(data, task.prior, len(task.X), np.random.default_rng(seed)) for seed in seeds]
     runs, interrupted = _carry_out(task, sampler.run, tasks)
     return _outcome(task, bound, runs, interrupted)
 
@@ -43,8 +43,8 @@ def extend(fitted: Fitted, task: Task) -> Outcome:
     bound = frozen.bind(everything)
     _check_complete(bound, frozen)
     # Of copies: an interrupt must not leave particles behind that hold some of the rows.
-    parcel = Parcel(bound)
-    tasks = [(copy.deepcopy(run), parcel, len(everything)) for run in fitted.runs]
+    data = SharedData(bound)
+    tasks = [(copy.deepcopy(run), data, len(everything)) for run in fitted.runs]
     runs, interrupted = _carry_out(task, fitted.sampler.resume, tasks)
     return _outcome(task._replace(X=everything), bound, runs, interrupted, frozen)
 
@@ -76,15 +76,15 @@ def _carry_out(task: Task, work: Callable, tasks: list) -> tuple[list[Run], bool
 
 
 def _warm_up(sampler: Any, task: tuple) -> None:
-    parcel, prior, _, *rest = task
+    data, prior, _, *rest = task
     if rest:
         few = clone(sampler).set_params(n_particles=2)
-        few.run(parcel.content, prior, 2, np.random.default_rng(0))
+        few.run(data.content, prior, 2, np.random.default_rng(0))
 
 
 def _one(work: Callable, stop: Stop, first: bool, verbose: int, *task: Any) -> Run | None:
     """One run; None if it was stopped."""
-    inputs = [part.content if isinstance(part, Parcel) else part for part in task]
+    inputs = [part.content if isinstance(part, SharedData) else part for part in task]
     try:
         run = work(*inputs, stop.requested.is_set if first else stop)
     except Stopped:

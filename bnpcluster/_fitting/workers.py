@@ -8,10 +8,10 @@ from typing import Any
 from uuid import uuid4
 
 KEPT = 2  # contents that a worker process keeps, for the fits that may run on it at the same time
-SHELF: dict[str, Any] = {}  # what this process has received, by key
+RECEIVED: dict[str, Any] = {}  # what this process has received, by key
 
 
-class Parcel:
+class SharedData:
     """An object to pass to tasks, whatever the backend of joblib.
 
     In the process that made it, it is just a box. Pickled, it carries its content until it is
@@ -34,19 +34,19 @@ class Parcel:
         return object.__sizeof__(self) + (0 if self.sent else len(self.packed))
 
     def __reduce__(self) -> tuple:
-        return unpacked, (self.key, None if self.sent else self.packed)
+        return receive, (self.key, None if self.sent else self.packed)
 
 
-def unpacked(key: str, packed: bytes | None) -> Parcel:
-    """A parcel that arrives; a full one may be sent on to other workers."""
-    content = SHELF.get(key)
+def receive(key: str, packed: bytes | None) -> SharedData:
+    """A data that arrives; a full one may be sent on to other workers."""
+    content = RECEIVED.get(key)
     if content is None and packed is not None:
-        content = SHELF[key] = pickle.loads(packed)
-        for old in list(SHELF)[:-KEPT]:
-            SHELF.pop(old, None)
-    parcel = Parcel(content, key)
+        content = RECEIVED[key] = pickle.loads(packed)
+        for old in list(RECEIVED)[:-KEPT]:
+            RECEIVED.pop(old, None)
+    data = SharedData(content, key)
     if packed is None:
-        parcel.sent = True
+        data.sent = True
     else:
-        parcel.__dict__["packed"] = packed
-    return parcel
+        data.__dict__["packed"] = packed
+    return data

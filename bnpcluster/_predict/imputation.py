@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from bnpcluster._fitting.fitted import Fitted
-from bnpcluster._predict.kernels import fill, weigh
-from bnpcluster._predict.predictive import recall, room
+from bnpcluster._predict.kernels import load_draw, write_log_weights
+from bnpcluster._predict.predictive import load_latent, new_workspace
 
 
 def impute(fitted: Fitted, X: np.ndarray, members: np.ndarray | None = None) -> np.ndarray:
@@ -27,18 +27,18 @@ def impute(fitted: Fitted, X: np.ndarray, members: np.ndarray | None = None) -> 
 
 def _expected(fitted: Fitted, X: np.ndarray, items: np.ndarray | None) -> np.ndarray:
     """What the likelihood expects at each row, averaged over the draws."""
-    bound, partition = room(fitted)
+    bound, partition = new_workspace(fitted)
     new = fitted.likelihood.rows(bound, X)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     weights = fitted.posterior.weights.ravel()
     # Running log-sum-exp over draws, as in predictions.
     top, total, sums = np.full(len(X), -np.inf), np.zeros((len(X), 1)), np.zeros((len(X), 1))
     for r in np.flatnonzero(weights):
-        recall(fitted, bound, partition, r)
-        fill(bound, partition, labels[r], fitted.log_urn[r])
+        load_latent(fitted, bound, partition, r)
+        load_draw(bound, partition, labels[r], fitted.log_urn[r])
         if items is None:
             share = np.full((len(X), fitted.log_urn.shape[1]), -np.inf)
-            weigh(new, partition, share)
+            write_log_weights(new, partition, share)
         else:
             own = labels[r, items][:, None] == np.arange(fitted.log_urn.shape[1])
             share = np.where(own, 0.0, -np.inf)

@@ -16,13 +16,13 @@ def add_draws(bound, new, partition, draws, estimate, overlap, sums):
     labels, log_urn, weights = draws
     for r in range(len(weights)):
         if weights[r] > 0.0:
-            fill(bound, partition, labels[r], log_urn[r])
-            share_out(labels[r], estimate, overlap, partition.sizes)
-            accumulate(new, partition, overlap, weights[r], sums)
+            load_draw(bound, partition, labels[r], log_urn[r])
+            set_overlap(labels[r], estimate, overlap, partition.sizes)
+            add_to_sums(new, partition, overlap, weights[r], sums)
 
 
 @kernel
-def fill(bound, partition, labels, log_urn):
+def load_draw(bound, partition, labels, log_urn):
     """Put all items into their slots, and the urn weights where the prior's weights stand.
 
     Successive draws of a chain differ in few items: if most stand where they stood in the last
@@ -53,7 +53,7 @@ def fill(bound, partition, labels, log_urn):
 
 
 @kernel
-def share_out(labels, estimate, overlap, sizes):
+def set_overlap(labels, estimate, overlap, sizes):
     """overlap[b, c]: the share of block b's items that lie in cluster c of the estimate."""
     overlap[:] = 0.0
     for i in range(len(labels)):
@@ -62,7 +62,7 @@ def share_out(labels, estimate, overlap, sizes):
 
 
 @kernel
-def accumulate(new, partition, overlap, draw_weight, sums):
+def add_to_sums(new, partition, overlap, draw_weight, sums):
     """Add one draw to the sums of every row.
 
     `total` and `membership` are kept relative to exp(top) and exp(scale), so that rows far from
@@ -84,7 +84,7 @@ def accumulate(new, partition, overlap, draw_weight, sums):
             evidence += math.exp(scores[c] - largest)
         if partition.slots[0] == empty:
             novelty[i] += draw_weight * math.exp(weights[0] - largest) / evidence
-        rescale(top, total, i, largest, draw_weight * evidence)
+        add_scaled(top, total, i, largest, draw_weight * evidence)
         level = nearest - largest - math.log(evidence)
         factor = math.exp(min(scale[i] - level, 0.0))
         if level > scale[i]:
@@ -101,7 +101,7 @@ def accumulate(new, partition, overlap, draw_weight, sums):
 
 
 @kernel
-def rescale(top, total, i, log_term, factor):
+def add_scaled(top, total, i, log_term, factor):
     """Add factor * exp(log_term) to a sum that is kept as total * exp(top)."""
     if log_term > top[i]:
         total[i] *= math.exp(top[i] - log_term)
@@ -110,7 +110,7 @@ def rescale(top, total, i, log_term, factor):
 
 
 @kernel
-def weigh(new, partition, out):
+def write_log_weights(new, partition, out):
     """Write the log weights of the slots at every new row to the rows of `out`."""
     for i in range(len(out)):
         count = log_weights(new, i, -1, 1.0, math.inf, partition)

@@ -10,7 +10,7 @@ from bnpcluster._core.operations import draw_latent, set_latent
 from bnpcluster._core.partition import Partition, new_partition
 from bnpcluster._core.state import grown_bound
 from bnpcluster._fitting.fitted import Fitted
-from bnpcluster._predict.kernels import add_draws, fill
+from bnpcluster._predict.kernels import add_draws, load_draw
 
 MOST_WORK = 2_000_000  # comparisons in a kernel call
 CHUNK = 65_536  # rows predicted at a time
@@ -40,7 +40,7 @@ def predict(fitted: Fitted, X: np.ndarray) -> Prediction:
 
 def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
     n, n_clusters = len(X), int(fitted.estimate.max()) + 1
-    bound, partition = room(fitted)
+    bound, partition = new_workspace(fitted)
     new = fitted.likelihood.rows(bound, X)
     overlap = np.zeros((len(partition.sizes), n_clusters))
     # Running log-sum-exp over draws: the largest term so far, and the sum relative to it.
@@ -51,8 +51,8 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
     sums = (top, total, novelty, membership, scale)
     work = n * fitted.log_urn.shape[1] + labels.shape[1]
     # Draws whose missing entries differ are taken one by one.
-    for some in _slices(len(labels), work if fitted.latent is None else MOST_WORK):
-        recall(fitted, bound, partition, some.start)
+    for some in _batches(len(labels), work if fitted.latent is None else MOST_WORK):
+        load_latent(fitted, bound, partition, some.start)
         draws = (labels[some], fitted.log_urn[some], weights[some])
         add_draws(bound, new, partition, draws, fitted.estimate, overlap, sums)
     membership /= membership.sum(axis=1, keepdims=True)
@@ -62,7 +62,7 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
 def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """Log predictive density of the rows of `X` under each of some draws alone, draws as rows."""
     n, n_clusters = len(X), int(fitted.estimate.max()) + 1
-    bound, partition = room(fitted)
+    bound, partition = new_workspace(fitted)
     new = fitted.likelihood.rows(bound, X)
     overlap = np.zeros((len(partition.sizes), n_clusters))
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
@@ -70,20 +70,20 @@ def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.n
     for row, r in zip(result, draws, strict=True):
         top, total = np.full(n, -np.inf), np.zeros(n)
         sums = (top, total, np.zeros(n), np.zeros((n, n_clusters)), np.full(n, -np.inf))
-        recall(fitted, bound, partition, r)
+        load_latent(fitted, bound, partition, r)
         draw = (labels[r : r + 1], fitted.log_urn[r : r + 1], np.ones(1))
         add_draws(bound, new, partition, draw, fitted.estimate, overlap, sums)
         row[:] = top + np.log(total)
     return result
 
 
-def _slices(n_draws: int, work: int) -> list[slice]:
+def _batches(n_draws: int, work: int) -> list[slice]:
     """Draws in kernel calls short enough for Ctrl-C to be noticed."""
     size = max(1, MOST_WORK // (work + 1))
     return [slice(start, start + size) for start in range(0, n_draws, size)]
 
 
-def recall(fitted: Fitted, bound: Any, partition: Partition, draw: Any) -> None:
+def load_latent(fitted: Fitted, bound: Any, partition: Partition, draw: Any) -> None:
     """Let the missing entries be those of a draw, if chains move them; all slots are emptied."""
     latent = fitted.latent_draws
     if latent is not None:
@@ -98,19 +98,19 @@ def imputed(fitted: Fitted, X: np.ndarray) -> Fitted:
     such chains. The seed is fixed: the same question has the same answer.
     """
     rng = np.random.default_rng(0)
-    bound, partition = room(fitted)
+    bound, partition = new_workspace(fitted)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     latent = []
     for r, row in enumerate(labels):
-        recall(fitted, bound, partition, r)
-        fill(bound, partition, row, fitted.log_urn[r])
+        load_latent(fitted, bound, partition, r)
+        load_draw(bound, partition, row, fitted.log_urn[r])
         latent.append(draw_latent(bound, row, rng))
     likelihood = fitted.likelihood.imputing()
     bound = likelihood.bind_observed(X)
     return fitted._replace(likelihood=likelihood, bound=bound, latent=np.array(latent)[None])
 
 
-def room(fitted: Fitted) -> tuple[Any, Partition]:
+def new_workspace(fitted: Fitted) -> tuple[Any, Partition]:
     """Bound training data and a partition with room for every draw."""
     capacity = fitted.log_urn.shape[1]
     return grown_bound(fitted.bound, capacity), new_partition(fitted.posterior.n_items, capacity)
@@ -119,13 +119,13 @@ def room(fitted: Fitted) -> tuple[Any, Partition]:
 def sample(fitted: Fitted, n: int, rng: np.random.Generator) -> np.ndarray:
     """`n` new rows from the posterior predictive."""
     weights = fitted.posterior.weights.ravel()
-    bound, partition = room(fitted)
+    bound, partition = new_workspace(fitted)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     rows = []
     for r, count in enumerate(rng.multinomial(n, weights / weights.sum())):
         if count:
-            recall(fitted, bound, partition, r)
-            fill(bound, partition, labels[r], fitted.log_urn[r])
+            load_latent(fitted, bound, partition, r)
+            load_draw(bound, partition, labels[r], fitted.log_urn[r])
             urn = np.exp(fitted.log_urn[r])
             for k in rng.choice(len(urn), size=count, p=urn / urn.sum()):
                 rows.append(fitted.likelihood.sample(bound, int(k), rng))

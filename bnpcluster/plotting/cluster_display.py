@@ -16,7 +16,7 @@ from bnpcluster.plotting.common import (
     certainty,
     check_model,
     column_names,
-    evenly,
+    evenly_spaced,
     labels_for,
 )
 
@@ -127,7 +127,7 @@ class ClusterDisplay:
         from matplotlib.colors import to_rgba
 
         self.points_ = []
-        some = evenly(len(self.labels), n_rows)
+        some = evenly_spaced(len(self.labels), n_rows)
         n_clusters = int(self.labels.max()) + 1
         for k in range(n_clusters):
             inside = some[self.labels[some] == k]

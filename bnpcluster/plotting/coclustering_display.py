@@ -13,7 +13,7 @@ from bnpcluster.plotting.common import (
     as_posterior,
     axes_for,
     check_model,
-    evenly,
+    evenly_spaced,
     labels_for,
 )
 from bnpcluster.posterior import Posterior
@@ -157,9 +157,9 @@ class CoclusteringDisplay:
         CoclusteringDisplay
         """
         z = labels_for(posterior, labels)
-        shown = np.argsort(z, kind="stable")[evenly(len(z), n_rows)]
+        shown = np.argsort(z, kind="stable")[evenly_spaced(len(z), n_rows)]
         probability = np.asarray(posterior.coclustering(rows=shown, columns=shown))
-        order = _by_likeness(probability, z[shown])
+        order = _order_by_similarity(probability, z[shown])
         probability, shown = probability[np.ix_(order, order)], shown[order]
         return cls(probability, shown, np.cumsum(np.bincount(z))).plot(ax, **kwargs)
 
@@ -199,7 +199,9 @@ class CoclusteringDisplay:
         return self
 
 
-def _by_likeness(probability: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.intp]:
+def _order_by_similarity(
+    probability: NDArray[np.float64], labels: NDArray[np.intp]
+) -> NDArray[np.intp]:
     """An order by cluster, and within each by how often items are together."""
     order = []
     for k in np.unique(labels):

@@ -72,7 +72,7 @@ def labels_for(posterior: Posterior, labels: ArrayLike | None) -> NDArray[np.int
     return partitions.relabel(label_draws.as_labels(labels, posterior.n_items)).astype(np.intp)
 
 
-def evenly(n: int, size: int) -> NDArray[np.intp]:
+def evenly_spaced(n: int, size: int) -> NDArray[np.intp]:
     """About `size` of the numbers below `n`, evenly spaced; all of them if they are no more."""
     size = min(n, size)
     return ((np.arange(size) + 0.5) * (n / size)).astype(np.intp)

@@ -18,7 +18,7 @@ from bnpcluster.plotting.common import (
     axes_for,
     check_model,
     column_names,
-    evenly,
+    evenly_spaced,
     weighted_quantile,
 )
 
@@ -155,18 +155,20 @@ class DensityDisplay:
         DensityDisplay
         """
         check_model(cls, estimator, "rows")
-        shown, discrete = _shown(estimator, columns), not estimator._fitted.likelihood.has_density
-        bands = _kind(estimator, bands)
+        shown = _columns_to_show(estimator, columns)
+        discrete = not estimator._fitted.likelihood.has_density
+        bands = _kind_of_bands(estimator, bands)
         _check(estimator, len(shown), discrete, level)
         data = estimator._fitted.X[:, shown]
-        axes = _axes(data, discrete) if grid is None else _given(grid, len(shown))
+        axes = _axes(data, discrete) if grid is None else _checked_grid(grid, len(shown))
         points = np.column_stack([a.ravel() for a in np.meshgrid(*axes)])
         if columns is None:
             mean = np.exp(predict(estimator._served(points), points).log_density)
         else:
             mean = np.exp(estimator.marginal(columns).score_samples(points))
         draws, weights = label_draws.thin(estimator.posterior_.weights.ravel(), n_draws)
-        random = _random(estimator, bands, draws, None if columns is None else shown, random_state)
+        chosen = None if columns is None else shown
+        random = _log_density_by_draw(estimator, bands, draws, chosen, random_state)
         lower, upper = _bands(random, weights, points, level)
         shape = tuple(len(a) for a in axes[::-1])
         display = cls(
@@ -237,7 +239,7 @@ class DensityDisplay:
 
     def _plot_map(self, ax: Any, data: bool, kwargs: dict[str, Any]) -> None:
         if data:
-            some = self.data[evenly(len(self.data), 2000)]
+            some = self.data[evenly_spaced(len(self.data), 2000)]
             self.points_ = ax.scatter(*some.T, s=6, lw=0, color="0.6", label="data")
         from matplotlib import colormaps
 
@@ -268,7 +270,7 @@ class DensityDisplay:
         ax.legend(handles=[*lines, band], **LEGEND)
 
 
-def _kind(estimator: Any, bands: str) -> str:
+def _kind_of_bands(estimator: Any, bands: str) -> str:
     """What the bands hold."""
     gaussian = estimator._fitted.likelihood.is_gaussian
     if bands == "auto":
@@ -283,14 +285,14 @@ def _kind(estimator: Any, bands: str) -> str:
     return bands
 
 
-def _shown(estimator: Any, columns: Any) -> list[int]:
+def _columns_to_show(estimator: Any, columns: Any) -> list[int]:
     """The numbers of the columns to show."""
     if columns is None:
         return list(range(estimator.n_features_in_))
-    return densities.numbers_of(estimator._served(None), columns, estimator._names())
+    return densities.column_numbers(estimator._served(None), columns, estimator._names())
 
 
-def _random(
+def _log_density_by_draw(
     estimator: Any, bands: str, draws: NDArray, columns: list[int] | None, random_state: Any
 ) -> Random:
     """From points to log densities by draw: the random ones whose spread is shown."""
@@ -367,7 +369,7 @@ def _axes(X: NDArray[np.float64], discrete: bool) -> tuple[NDArray[np.float64], 
     return tuple(axes)
 
 
-def _given(grid: Any, n_columns: int) -> tuple[NDArray[np.float64], ...]:
+def _checked_grid(grid: Any, n_columns: int) -> tuple[NDArray[np.float64], ...]:
     """A grid of the caller's, checked."""
     axes = (grid,) if n_columns == 1 else tuple(grid)
     arrays = tuple(np.asarray(a, float) for a in axes)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import NEGLIGIBLE, log_weights
-from bnpcluster._core.partition import full, move
+from bnpcluster._core.partition import is_full, move_item
 from bnpcluster._core.state import State
 from bnpcluster.samplers.base import Sampler
 
@@ -121,10 +121,10 @@ def sweep(problem, partition, uniforms, start, stop):
     The slot of items[start + j] is drawn by inversion of uniforms[j].
     """
     for j in range(start, stop):
-        if full(partition):
+        if is_full(partition):
             return j
         i = problem.items[j]
         k = choose(problem, partition, i, uniforms[j - start])
         if k != partition.labels[i]:
-            move(problem, partition, i, k)
+            move_item(problem, partition, i, k)
     return stop

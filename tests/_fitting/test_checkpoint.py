@@ -21,7 +21,7 @@ from bnpcluster import DPMixture
 from bnpcluster._fitting import rounds as chains_module
 from bnpcluster._fitting.chain_runs import checkpoint_of
 from bnpcluster._fitting.checkpoint import EVERY, Checkpoint, frozen
-from bnpcluster._fitting.rounds import Chain, Schedule, run
+from bnpcluster._fitting.rounds import Chain, Schedule, run_chains
 from bnpcluster._fitting.stop import Stop
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
@@ -355,7 +355,7 @@ def started(*iterations):
 @pytest.mark.parametrize("iterations", [(150, 50), (50, 150), (100, 100)])
 def test_chains_that_were_stopped_apart_all_reach_the_end(iterations):
     bound, chains = started(*iterations)
-    done = run(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
+    done = run_chains(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
     assert [chain.iteration for chain in done] == [150, 150]
 
 
@@ -377,7 +377,7 @@ def test_workers_that_break_down_are_an_error(monkeypatch):
     bound, chains = started(0, 0)
     in_second_round(monkeypatch, broken)
     with pytest.raises(BrokenProcessPool):  # of something else: no memory, for instance
-        run(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
+        run_chains(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
 
 
 def test_workers_killed_by_an_interrupt_cost_their_round(monkeypatch):
@@ -389,7 +389,7 @@ def test_workers_killed_by_an_interrupt_cost_their_round(monkeypatch):
 
     bound, chains = started(0, 0)
     in_second_round(monkeypatch, interrupted)
-    done = run(chains, bound, Gibbs(), SCHEDULE, stop=stop, round_length=50)
+    done = run_chains(chains, bound, Gibbs(), SCHEDULE, stop=stop, round_length=50)
     assert [len(chain.draws) for chain in done] == [50, 50]
 
 
@@ -403,7 +403,7 @@ def test_workers_that_do_not_come_back_are_given_up(monkeypatch, interrupts):
 
     bound, chains = started(0, 0)
     in_second_round(monkeypatch, hangs)
-    done = run(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
+    done = run_chains(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
     assert [len(chain.draws) for chain in done] == [50, 50]
 
 
@@ -414,12 +414,12 @@ def test_draws_do_not_travel():
     rng = np.random.default_rng(0)
     chain = Chain(labels[1], PRIOR, rng, draws=labels[:2], traces=rows[:2])
     away = chain.without_draws()
-    assert (away.draws, away.traces, away.place().n_draws) == ([], [], 2)
+    assert (away.draws, away.traces, away.snapshot().n_draws) == ([], [], 2)
     away.draws.append(labels[2])
     away.traces.append(rows[2])
-    away.boundary = away.place()
-    back = chain.joined(away)
+    away.boundary = away.snapshot()
+    back = chain.continued_by(away)
     assert [draw.tolist() for draw in back.draws] == [[0, 1], [0, 0], [0, 1]]
     assert back.traces == rows
-    assert back.boundary.n_draws == back.place().n_draws == 3
+    assert back.boundary.n_draws == back.snapshot().n_draws == 3
     assert len(frozen(back, back.boundary)["draws"]) == 3

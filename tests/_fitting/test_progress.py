@@ -12,7 +12,14 @@ import pytest
 
 from bnpcluster import DPMixture
 from bnpcluster._fitting import chain_runs, progress
-from bnpcluster._fitting.progress import Bar, Lines, Progress, between, described, follow
+from bnpcluster._fitting.progress import (
+    Bar,
+    Lines,
+    Progress,
+    progress_display,
+    summary,
+    value_range,
+)
 from bnpcluster._fitting.rounds import Chain, Schedule
 from bnpcluster.priors import DirichletProcess
 
@@ -62,8 +69,8 @@ def test_lines_go_to_the_error_stream_where_there_is_no_terminal(blobs, capsys):
     assert [int(re.search(r"(\d+)/300 it", line)[1]) for line in lines] == [100, 200, 300]
     assert lines[-1].endswith(", 0 s left")
     last = model.posterior_
-    assert f"K {between(sorted(map(str, last.n_clusters[:, -1])))}," in lines[-1]
-    levels = between([f"{x:.0f}" for x in sorted(last.log_posterior[:, -1])])
+    assert f"K {value_range(sorted(map(str, last.n_clusters[:, -1])))}," in lines[-1]
+    levels = value_range([f"{x:.0f}" for x in sorted(last.log_posterior[:, -1])])
     assert f"log p {levels}," in lines[-1]
 
 
@@ -93,10 +100,10 @@ def test_the_bar_of_a_fit_that_was_stopped_stays_where_it_was(blobs, monkeypatch
 @pytest.mark.parametrize("columns", [0, 90])
 def test_a_terminal_without_a_width_gets_lines(columns, monkeypatch):
     stream = terminal(monkeypatch)
-    assert progress.draws_bars()
+    assert progress.can_draw_bars()
     monkeypatch.setattr(stream, "fileno", lambda: 7, raising=False)
     monkeypatch.setattr(os, "get_terminal_size", lambda number: os.terminal_size((columns, 24)))
-    assert progress.draws_bars() == (columns > 0)
+    assert progress.can_draw_bars() == (columns > 0)
 
 
 def test_progress_changes_no_draw(blobs, monkeypatch, capsys):
@@ -118,10 +125,10 @@ def test_chains_that_go_on_start_where_they_are(blobs, monkeypatch):
 def test_there_are_lines_without_tqdm(monkeypatch):
     terminal(monkeypatch)
     schedule = Schedule(50, 50, 1)
-    assert type(follow(1, chains_at(0, 0), schedule)) is Bar
+    assert type(progress_display(1, chains_at(0, 0), schedule)) is Bar
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    assert type(follow(1, chains_at(0, 0), schedule)) is Lines
-    assert type(follow(0, chains_at(0, 0), schedule)) is Progress
+    assert type(progress_display(1, chains_at(0, 0), schedule)) is Lines
+    assert type(progress_display(0, chains_at(0, 0), schedule)) is Progress
 
 
 def test_a_notebook_shows_a_bar(monkeypatch):
@@ -131,11 +138,11 @@ def test_a_notebook_shows_a_bar(monkeypatch):
     class IPython:
         get_ipython = Shell
 
-    assert not progress.draws_bars()
+    assert not progress.can_draw_bars()
     monkeypatch.setitem(sys.modules, "IPython", IPython)
-    assert progress.draws_bars()
+    assert progress.can_draw_bars()
     monkeypatch.setattr(Shell, "config", {})
-    assert not progress.draws_bars()
+    assert not progress.can_draw_bars()
 
 
 def test_lines_are_few(capsys):
@@ -160,8 +167,8 @@ def test_time_left_is_by_the_pace_since_the_start(monkeypatch, capsys):
 
 
 def test_what_all_chains_share_is_said_once():
-    assert described(chains_at(1, 1, n_clusters=(3, 3), levels=(-7.1, -6.9))) == "K 3, log p -7"
-    assert described(chains_at(1, 1, n_clusters=(10, 9))) == "K 9..10, log p -20..-19"
+    assert summary(chains_at(1, 1, n_clusters=(3, 3), levels=(-7.1, -6.9))) == "K 3, log p -7"
+    assert summary(chains_at(1, 1, n_clusters=(10, 9))) == "K 9..10, log p -20..-19"
 
 
 def test_imports_print_nothing_and_need_neither_bars_nor_pictures():

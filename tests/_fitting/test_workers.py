@@ -19,7 +19,7 @@ from distributed import Client, LocalCluster
 from bnpcluster import DPMixture
 from bnpcluster._fitting import workers
 from bnpcluster._fitting.stop import Stop
-from bnpcluster._fitting.workers import Parcel
+from bnpcluster._fitting.workers import SharedData
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.samplers import ARM
 
@@ -61,9 +61,9 @@ class Packed:
 
 @pytest.fixture
 def pickled(monkeypatch):
-    """How often the bound data were pickled, and how many parcels were full or empty."""
+    """How often the bound data were pickled, and how many tasks carried them or not."""
     Packed.times, counts = 0, {"full": 0, "empty": 0}
-    reduce = Parcel.__reduce__
+    reduce = SharedData.__reduce__
 
     def counted(content, **settings):
         return pickle.dumps(Packed(content), **settings)
@@ -74,7 +74,7 @@ def pickled(monkeypatch):
 
     counting = SimpleNamespace(**{**vars(pickle), "dumps": counted})
     monkeypatch.setattr(workers, "pickle", counting)
-    monkeypatch.setattr(Parcel, "__reduce__", told)
+    monkeypatch.setattr(SharedData, "__reduce__", told)
     yield counts
     assert Packed.times == 1
 
@@ -112,11 +112,11 @@ def test_workers_without_the_data_get_them_and_change_no_bit(client, monkeypatch
     alone, rounds, lost = DPMixture(**SEVERAL_ROUNDS).fit(X), [], []
     from bnpcluster._fitting.progress import Progress
 
-    def forget():  # the worker's own shelf, not a copy of this one's
-        from bnpcluster._fitting.workers import SHELF
+    def forget():  # the worker's own store, not a copy of this one's
+        from bnpcluster._fitting.workers import RECEIVED
 
-        n_contents = len(SHELF)
-        SHELF.clear()
+        n_contents = len(RECEIVED)
+        RECEIVED.clear()
         return n_contents
 
     def restart(self, chains):
@@ -162,39 +162,39 @@ def test_a_worker_that_is_killed_changes_no_bit(client, monkeypatch, delay):
 def test_data_on_processes_stay_what_they_are(pickled):
     """joblib would turn arrays this large into read-only files."""
     rows = np.random.default_rng(0).normal(size=(70_000, 2))
-    parcel = Parcel(NormalInverseGamma().bind(rows))
+    data = SharedData(NormalInverseGamma().bind(rows))
     with joblib.parallel_config("loky", n_jobs=2):
-        kinds = joblib.Parallel()(joblib.delayed(kinds_of_arrays)(parcel) for _ in range(2))
+        kinds = joblib.Parallel()(joblib.delayed(kinds_of_arrays)(data) for _ in range(2))
     assert kinds == [{(np.ndarray, True)}] * 2
 
 
-def kinds_of_arrays(parcel):
+def kinds_of_arrays(data):
     """The kinds of all arrays, and whether one could write to them."""
-    arrays = [part for part in parcel.content if isinstance(part, np.ndarray)]
+    arrays = [part for part in data.content if isinstance(part, np.ndarray)]
     assert max(array.nbytes for array in arrays) > 10**6
     return {(type(array), array.flags.writeable) for array in arrays}
 
 
-def test_a_parcel_is_opened_where_its_content_has_arrived(monkeypatch):
-    shelf = {}
-    monkeypatch.setattr(workers, "SHELF", shelf)
-    parcel = Parcel([1.0, 2.0])
-    assert sys.getsizeof(parcel) > sys.getsizeof(pickle.dumps([1.0, 2.0]))
-    full = pickle.dumps(parcel)
-    assert parcel.packed is parcel.packed  # made once for all tasks
-    parcel.sent = True
-    empty = pickle.dumps(parcel)
-    assert sys.getsizeof(parcel) < 200 > len(empty)
+def test_shared_data_are_read_where_they_have_arrived(monkeypatch):
+    received = {}
+    monkeypatch.setattr(workers, "RECEIVED", received)
+    data = SharedData([1.0, 2.0])
+    assert sys.getsizeof(data) > sys.getsizeof(pickle.dumps([1.0, 2.0]))
+    full = pickle.dumps(data)
+    assert data.packed is data.packed  # made once for all tasks
+    data.sent = True
+    empty = pickle.dumps(data)
+    assert sys.getsizeof(data) < 200 > len(empty)
     assert pickle.loads(empty).content is None
     assert pickle.loads(full).content == [1.0, 2.0]
     assert pickle.loads(empty).content is pickle.loads(full).content
-    shelf.clear()  # a full parcel is sent on from worker to worker
+    received.clear()  # pickled in full, it is sent on from worker to worker
     again = pickle.dumps(pickle.loads(full))
-    shelf.clear()
+    received.clear()
     assert pickle.loads(again).content == [1.0, 2.0]
     for value in range(5):
-        pickle.loads(pickle.dumps(Parcel([value])))
-    assert list(shelf.values()) == [[3], [4]]
+        pickle.loads(pickle.dumps(SharedData([value])))
+    assert list(received.values()) == [[3], [4]]
 
 
 def test_time_limits_do_not_depend_on_the_clock_of_a_machine(monkeypatch):

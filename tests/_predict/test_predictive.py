@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bnpcluster._fitting.fitted import Fitted, urn_weights
-from bnpcluster._predict.predictive import _slices, draw_log_densities, predict, sample
+from bnpcluster._predict.predictive import _batches, draw_log_densities, predict, sample
 from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import PRIORS, DirichletProcess
@@ -119,9 +119,9 @@ def test_densities_of_single_draws_average_to_the_predictive():
 
 def test_kernel_calls_take_every_draw_once():
     for n_draws, work in ((1, 0), (10, 10**9), (10, 600_000), (7, 999_999)):
-        draws = [list(range(n_draws))[some] for some in _slices(n_draws, work)]
+        draws = [list(range(n_draws))[some] for some in _batches(n_draws, work)]
         assert [r for call in draws for r in call] == list(range(n_draws))
-    assert len(_slices(10, 10**9)) == 10
+    assert len(_batches(10, 10**9)) == 10
 
 
 def test_samples_come_from_the_predictive():

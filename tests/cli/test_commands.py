@@ -147,7 +147,7 @@ class Impatient(Progress):
 
 
 def test_an_interrupt_leaves_what_was_drawn(table, capsys, monkeypatch):
-    monkeypatch.setattr(chain_runs, "follow", lambda *_: Impatient())
+    monkeypatch.setattr(chain_runs, "progress_display", lambda *_: Impatient())
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         status, folder = fit(table, "--columns", "height", "--draws", "4000", "--warmup", "5")

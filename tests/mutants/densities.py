@@ -191,7 +191,7 @@ DENSITIES = [
     ),
     Mutant(
         "densities.py",
-        "Density._weighed",
+        "Density._weighted_blocks",
         "draws all weigh the same",
         "np.log(self._weights[r]) + log_urn",
         "np.log(1 / len(draws)) + log_urn",
@@ -407,7 +407,7 @@ DENSITIES = [
     ),
     Mutant(
         "plotting/density_display.py",
-        "_random",
+        "_log_density_by_draw",
         "posterior bands are those of draws",
         'if bands == "draws":\n        if columns',
         "if True:\n        if columns",
@@ -415,7 +415,7 @@ DENSITIES = [
     ),
     Mutant(
         "plotting/density_display.py",
-        "_random",
+        "_log_density_by_draw",
         "every piece of the points has parameters of its own",
         "np.random.default_rng(seed), columns",
         "np.random.default_rng(seed.spawn(1)[0]), columns",

@@ -329,7 +329,7 @@ DISCRETE = [
     ),
     Mutant(
         "_core/operations.py",
-        "listed_within",
+        "log_weights_from_scores",
         "an item is compared with itself",
         "beta * log_predictive_without(lik, own, i)",
         "beta * log_predictive(lik, own, i)",
@@ -337,7 +337,7 @@ DISCRETE = [
     ),
     Mutant(
         "_core/operations.py",
-        "listed_within",
+        "log_weights_from_scores",
         "the weights are not tempered",
         "weights[k] = log_prior[k] + beta * weights[k]",
         "weights[k] = log_prior[k] + weights[k]",
@@ -345,7 +345,7 @@ DISCRETE = [
     ),
     Mutant(
         "_core/operations.py",
-        "listed_within",
+        "log_weights_from_scores",
         "the reference is listed twice",
         "if weights[k] > floor and k != first:",
         "if weights[k] > floor:",
@@ -353,7 +353,7 @@ DISCRETE = [
     ),
     Mutant(
         "_core/operations.py",
-        "listed_within",
+        "log_weights_from_scores",
         "no new block is offered",
         "range(empty + 1):",
         "range(empty):",

@@ -189,7 +189,7 @@ MISSING = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "begun",
+        "start_round",
         "missing entries are not taken up where a chain was saved",
         "        state.set_latent(chain.latent)\n",
         "        pass\n",
@@ -213,7 +213,7 @@ MISSING = [
     ),
     Mutant(
         "_predict/predictive.py",
-        "recall",
+        "load_latent",
         "all draws are predicted with one draw's missing entries",
         "        set_latent(bound, latent[draw])\n",
         "        set_latent(bound, fitted.latent[0])\n",
@@ -221,7 +221,7 @@ MISSING = [
     ),
     Mutant(
         "_predict/predictive.py",
-        "recall",
+        "load_latent",
         "slots keep what they held under the last draw's entries",
         "        partition.labels[:] = -1\n",
         "",

@@ -13,7 +13,7 @@ FLIPPED = f"{SURVIVAL}test_a_flipped_bit_is_noticed_wherever_it_matters"
 TWO = f"{SURVIVAL}test_two_fits_may_save_at_the_same_time"
 KILLED = f"{SURVIVAL}test_workers_killed_by_an_interrupt_cost_their_round"
 DRAWS = f"{SURVIVAL}test_draws_do_not_travel"
-PARCEL = "_fitting/test_workers.py::test_a_parcel_is_opened_where_its_content_has_arrived"
+SHARED = "_fitting/test_workers.py::test_shared_data_are_read_where_they_have_arrived"
 CLUSTER = "_fitting/test_workers.py::test_a_cluster_changes_no_bit_and_gets_the_data_once"
 LOST = "_fitting/test_workers.py::test_workers_without_the_data_get_them_and_change_no_bit"
 CLOCK = "_fitting/test_workers.py::test_time_limits_do_not_depend_on_the_clock_of_a_machine"
@@ -143,7 +143,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "Chain.place",
+        "Chain.snapshot",
         "a boundary counts only the draws of its round",
         "self.n_before + len(self.draws)",
         "len(self.draws)",
@@ -151,7 +151,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "Chain.joined",
+        "Chain.continued_by",
         "draws of earlier rounds are lost",
         "getattr(self, name) + getattr(later, name)",
         "getattr(later, name)",
@@ -159,7 +159,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "_ends",
+        "_round_ends",
         "rounds end wherever it is convenient",
         "start = min((start // BOUNDARY * BOUNDARY) + length, total)",
         "start = min(start + length - 7, total)",
@@ -167,7 +167,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "run",
+        "run_chains",
         "the first chain decides what is left to do",
         "start = min(chain.iteration for chain in chains)  # stopped",
         "start = chains[0].iteration  # stopped",
@@ -175,23 +175,23 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "carried_out",
+        "advance_parallel",
         "workers without the data keep lacking them",
-        "        parcel.sent = False\n",
+        "        data.sent = False\n",
         "",
         LOST,
     ),
     Mutant(
         "_fitting/rounds.py",
-        "carried_out",
+        "advance_parallel",
         "the data travel in every round",
-        "    parcel.sent = True\n",
+        "    data.sent = True\n",
         "",
         CLUSTER,
     ),
     Mutant(
         "_fitting/rounds.py",
-        "run",
+        "run_chains",
         "workers killed by an interrupt are an error",
         "except (BrokenProcessPool, KeyboardInterrupt) as error:",
         "except ZeroDivisionError as error:",
@@ -199,7 +199,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "run",
+        "run_chains",
         "workers killed by something else are none",
         "if not (stop.requested.is_set() if broken else stop.given_up):",
         "if False:",
@@ -215,27 +215,27 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/workers.py",
-        "Parcel.__sizeof__",
+        "SharedData.__sizeof__",
         "dask is not told of the size",
         "(0 if self.sent else len(self.packed))",
         "0",
-        f"{PARCEL} {CLUSTER}",
+        f"{SHARED} {CLUSTER}",
     ),
     Mutant(
         "_fitting/workers.py",
-        "Parcel.packed",
+        "SharedData.packed",
         "the data are packed for every task",
         "    @cached_property\n",
         "    @property\n",
-        PARCEL,
+        SHARED,
     ),
     Mutant(
         "_fitting/workers.py",
-        "unpacked",
+        "receive",
         "workers keep all data they ever saw",
-        "list(SHELF)[:-KEPT]",
+        "list(RECEIVED)[:-KEPT]",
         "[]",
-        PARCEL,
+        SHARED,
     ),
     Mutant(
         "_fitting/stop.py",

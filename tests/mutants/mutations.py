@@ -258,7 +258,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         OUT,
-        "_averaged",
+        "_posterior_averages",
         "draws count alike whatever their weight",
         "add_posteriors(bound, partition.labels, weights[r], total)",
         "add_posteriors(bound, partition.labels, 1.0, total)",
@@ -274,7 +274,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         OUT,
-        "_averaged",
+        "_posterior_averages",
         "the agreement is that of the first cluster",
         "overlap[labels[r], fitted.estimate]",
         "overlap[labels[r], 0]",

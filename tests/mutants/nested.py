@@ -240,7 +240,7 @@ NESTED_HOLES = [
         "_predict/predictive.py",
         "imputed",
         "entries are drawn from empty blocks",
-        "        fill(bound, partition, row, fitted.log_urn[r])\n        latent",
+        "        load_draw(bound, partition, row, fitted.log_urn[r])\n        latent",
         "        latent",
         DRAWN,
     ),

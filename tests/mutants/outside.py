@@ -131,7 +131,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "fill",
+        "load_draw",
         "the urn weights do not reach the slots",
         "partition.log_prior[k] = log_urn[k]",
         "partition.log_prior[k] = 0.0",
@@ -139,7 +139,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "fill",
+        "load_draw",
         "the last block is taken for the empty slot",
         "np.intp(labels[i]) + 1)",
         "np.intp(labels[i]))",
@@ -147,7 +147,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "fill",
+        "load_draw",
         "a draw adds to the statistics of the last",
         "            clear(bound, k)\n",
         "",
@@ -155,7 +155,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "fill",
+        "load_draw",
         "a draw adds to the sizes of the last",
         "            partition.sizes[k] = 0\n",
         "",
@@ -163,7 +163,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "fill",
+        "load_draw",
         "items that move between draws stay in their old block",
         "                remove(bound, old, i)\n",
         "",
@@ -171,7 +171,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "fill",
+        "load_draw",
         "a block keeps its size when an item leaves",
         "                partition.sizes[old] -= 1\n",
         "",
@@ -179,7 +179,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "share_out",
+        "set_overlap",
         "a draw adds to the shares of the last",
         "    overlap[:] = 0.0\n",
         "",
@@ -187,7 +187,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "share_out",
+        "set_overlap",
         "shares are of all items, not of the block's",
         "1.0 / sizes[b]",
         "1.0 / len(labels)",
@@ -195,7 +195,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "accumulate",
+        "add_to_sums",
         "the new block counts among the clusters, and overflows",
         "if k != empty and scores[c]",
         "if scores[c]",
@@ -203,7 +203,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "accumulate",
+        "add_to_sums",
         "novelty is not divided by the evidence",
         "math.exp(weights[0] - largest) / evidence",
         "math.exp(weights[0] - largest)",
@@ -211,7 +211,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "accumulate",
+        "add_to_sums",
         "novelty ignores the weights of the draws",
         "novelty[i] += draw_weight * math",
         "novelty[i] += math",
@@ -219,7 +219,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "rescale",
+        "add_scaled",
         "the sum is not rescaled when the largest term grows",
         "        total[i] *= math.exp(top[i] - log_term)\n",
         "",
@@ -227,7 +227,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "accumulate",
+        "add_to_sums",
         "memberships are not rescaled when a row comes nearer",
         "                membership[i, cluster] *= factor\n",
         "                pass\n",
@@ -235,7 +235,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "accumulate",
+        "add_to_sums",
         "a draw's membership counts whatever its evidence",
         "level = nearest - largest - math.log(evidence)",
         "level = nearest - largest",
@@ -243,7 +243,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "accumulate",
+        "add_to_sums",
         "the density ignores the weights of the draws",
         "largest, draw_weight * evidence)",
         "largest, evidence)",
@@ -251,7 +251,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "accumulate",
+        "add_to_sums",
         "far rows lose the ratios of their clusters",
         "largest = max(nearest, weights[0])",
         "nearest = largest = max(nearest, weights[0])",
@@ -259,7 +259,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "accumulate",
+        "add_to_sums",
         "new rows are compared with fewer blocks than matter",
         "1.0, math.inf, partition",
         "1.0, 0.0, partition",
@@ -267,7 +267,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
-        "_slices",
+        "_batches",
         "the last draw of a kernel call is lost",
         "slice(start, start + size)",
         "slice(start, start + size - 1)",
@@ -340,7 +340,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "ended",
+        "end_round",
         "a round forgets the hyper-parameters of the last",
         "= state.labels.copy(), state.prior",
         "= state.labels.copy(), chain.prior",
@@ -356,7 +356,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "_ends",
+        "_round_ends",
         "rounds end anywhere",
         "max(BOUNDARY, longest // BOUNDARY * BOUNDARY)",
         "max(BOUNDARY, longest)",
@@ -364,7 +364,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "_ends",
+        "_round_ends",
         "the last round is lost",
         "+ length, total)\n",
         "+ length, total - 1)\n        if start == total - 1:\n            return\n",
@@ -372,7 +372,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "compact",
+        "compact_labels",
         "draws overflow their integer type",
         "n_blocks <= 256",
         "n_blocks <= 257",
@@ -382,7 +382,7 @@ OUTSIDE = [
         "_fitting/rounds.py",
         "advance",
         "chains stopped in warm-up have no draw",
-        "    if until == 0:\n        chain.keep(state)\n",
+        "    if until == 0:\n        chain.append_draw(state)\n",
         "",
         f"{MIXTURES}test_max_time_before_the_end_of_warm_up",
     ),

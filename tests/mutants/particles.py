@@ -174,7 +174,7 @@ PARTICLES = [
         MOVE,
         "apply_proposal",
         "blocks that are gone are not closed",
-        "        close(problem, partition, old[b])\n",
+        "        close_slot(problem, partition, old[b])\n",
         "",
         f"{GOLDEN} {BOOKS}",
     ),

@@ -217,9 +217,9 @@ RECONFIGURE = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "Chain.forget",
+        "Chain.trim_history",
         "a history grows without end",
-        "now // 2 or t % spacing(now)",
+        "now // 2 or t % history_spacing(now)",
         "now // 2",
         f"{ARM}test_a_history_is_bounded_and_evenly_spaced",
     ),

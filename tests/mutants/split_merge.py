@@ -351,7 +351,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "begun",
+        "start_round",
         "a chain forgets its tuning between rounds",
         "    state.tuning = chain.tuning\n",
         "",

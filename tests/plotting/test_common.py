@@ -19,7 +19,7 @@ from bnpcluster.plotting import (
     TraceDisplay,
     common,
 )
-from bnpcluster.plotting.common import certainty, evenly, weighted_quantile
+from bnpcluster.plotting.common import certainty, evenly_spaced, weighted_quantile
 from bnpcluster.plotting.density_display import MASSES, region_heights
 from bnpcluster.posterior import Posterior
 
@@ -126,7 +126,7 @@ def test_many_rows_are_thinned_and_nothing_large_is_made(monkeypatch):
 
 @pytest.mark.parametrize(("n", "size"), [(10, 3), (10, 10), (3, 10), (100_000, 999)])
 def test_rows_are_chosen_evenly_and_once(n, size):
-    chosen = evenly(n, size)
+    chosen = evenly_spaced(n, size)
     assert len(set(chosen.tolist())) == min(n, size)
     assert 0 <= chosen.min() <= n / len(chosen)
     assert 0 < n - chosen.max() <= n / len(chosen) + 1

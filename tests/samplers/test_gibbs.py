@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import DISABLED, kernel
-from bnpcluster._core.partition import displace, full, move
+from bnpcluster._core.partition import is_full, move_item, remove_item
 from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Bernoulli, Likelihood, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess, Prior, PriorTables
@@ -245,14 +245,14 @@ def test_moves_keep_the_books(likelihood):
         i = rng.integers(9)
         own, k = state.labels[i], rng.integers(state.n_blocks + 1)
         if own >= 0 and rng.random() < 0.3:
-            displace(state.problem, state.partition, i)
+            remove_item(state.problem, state.partition, i)
             blocks[i] = -1
         elif k != own:
-            if full(state.partition):
+            if is_full(state.partition):
                 state.enlarge()
             n_opened += 1
             block = n_opened if k == state.n_blocks else blocks[state.labels == k][0]
-            move(state.problem, state.partition, i, k)
+            move_item(state.problem, state.partition, i, k)
             blocks[i] = block
         assert canonical(state.labels) == canonical(blocks)
         if step % 8 == 0:
@@ -294,7 +294,7 @@ def test_a_new_prior_takes_effect_at_once():
 def forgetful_sweep(problem, partition, uniforms, start, stop):
     """A sweep with a planted bug: the item is compared with its own block while it is in it."""
     for j in range(start, stop):
-        if full(partition):
+        if is_full(partition):
             return j
         i = problem.items[j]
         own = partition.labels[i]
@@ -302,7 +302,7 @@ def forgetful_sweep(problem, partition, uniforms, start, stop):
         k = choose(problem, partition, i, uniforms[j - start])
         partition.labels[i] = own
         if k != own:
-            move(problem, partition, i, k)
+            move_item(problem, partition, i, k)
     return stop
 
 

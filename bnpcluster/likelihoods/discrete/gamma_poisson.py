@@ -26,11 +26,11 @@ from bnpcluster._core.operations import (
     add,
     clear,
     copy,
-    listed_above,
     log_marginal,
     log_predictive,
     log_predictive_without,
     log_weights,
+    log_weights_from_bounds,
     padded,
     pool,
     remove,
@@ -275,4 +275,4 @@ def fill_bounds(lik, i, beta, log_prior, empty, bound):
 @log_weights.register(PoissonSlots)
 def _log_weights(lik, i, own, beta, slack, partition):
     fill_bounds(lik, i, beta, partition.log_prior, partition.n_blocks[0], partition.scores)
-    return listed_above(lik, i, own, beta, slack, partition)
+    return log_weights_from_bounds(lik, i, own, beta, slack, partition)

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import (
-    listed_within,
     log_predictive,
     log_predictive_all,
     log_predictive_without,
     log_weights,
+    log_weights_from_scores,
     padded,
 )
 
@@ -89,4 +89,4 @@ def _log_predictive_all(lik, i, start, stop, out):
 def _log_weights(lik, i, own, beta, slack, partition):
     width = padded(partition.n_blocks[0] + 1)
     sum_terms(lik, i, 0, width, partition.scores)
-    return listed_within(lik, i, own, beta, slack, width, partition)
+    return log_weights_from_scores(lik, i, own, beta, slack, width, partition)

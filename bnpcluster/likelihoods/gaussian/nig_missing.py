@@ -19,11 +19,11 @@ from bnpcluster._core.operations import (
     clear,
     coordinate,
     copy,
-    listed_above,
     log_marginal,
     log_predictive,
     log_predictive_without,
     log_weights,
+    log_weights_from_bounds,
     n_coordinates,
     padded,
     pool,
@@ -240,4 +240,4 @@ def fill_bounds(lik, i, beta, log_prior, n_slots, bound):
 @log_weights.register(ObservedColumns)
 def _log_weights(lik, i, own, beta, slack, partition):
     fill_bounds(lik, i, beta, partition.log_prior, partition.n_blocks[0] + 1, partition.scores)
-    return listed_above(lik, i, own, beta, slack, partition)
+    return log_weights_from_bounds(lik, i, own, beta, slack, partition)

@@ -18,10 +18,10 @@ from scipy.linalg import solve_triangular
 from bnpcluster._core.jit import generic, kernel
 from bnpcluster._core.operations import (
     add,
+    append_candidate,
     clear,
     coordinate,
     copy,
-    listed,
     log_marginal,
     log_predictive,
     log_predictive_without,
@@ -372,16 +372,16 @@ def _log_weights(lik, i, own, beta, slack, partition):
     if own >= 0 and log_prior[own] > -math.inf:
         first = own
         weight = log_prior[own] + beta * _without(lik, own, i)
-        count, floor = listed(partition, count, own, weight), weight - slack
+        count, floor = append_candidate(partition, count, own, weight), weight - slack
     elif fresh > -math.inf:
-        count, floor = listed(partition, count, empty, fresh), fresh - slack
+        count, floor = append_candidate(partition, count, empty, fresh), fresh - slack
     for k in range(empty):
         if k != first and log_weight_bound(lik, k, i, log_prior[k], beta) > floor:
             weight = log_weight_above(lik, k, i, log_prior[k], beta, floor)
             if weight > floor:
-                count = listed(partition, count, k, weight)
+                count = append_candidate(partition, count, k, weight)
     if first != empty and fresh > floor:
-        count = listed(partition, count, empty, fresh)
+        count = append_candidate(partition, count, empty, fresh)
     return count
 
 

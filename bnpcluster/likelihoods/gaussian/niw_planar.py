@@ -17,12 +17,12 @@ from bnpcluster._core.operations import (
     clear,
     coordinate,
     copy,
-    listed_above,
     log_marginal,
     log_predictive,
     log_predictive_all,
     log_predictive_without,
     log_weights,
+    log_weights_from_bounds,
     n_coordinates,
     padded,
     pool,
@@ -252,4 +252,4 @@ def _log_weights(lik, i, own, beta, slack, partition):
         across = b - slope[k] * a
         t = p00[k] * a * a + p11[k] * across * across
         bound[k] = log_prior[k] + beta * (const[k] - half_df[k] * (2.0 * t / (2.0 + t)))
-    return listed_above(lik, i, own, beta, slack, partition)
+    return log_weights_from_bounds(lik, i, own, beta, slack, partition)

@@ -16,7 +16,6 @@ from scipy.sparse.linalg import svds
 from bnpcluster._core.operations import (
     add,
     clear,
-    listed_within,
     log_likelihood,
     log_marginal,
     log_marginal_pair,
@@ -25,6 +24,7 @@ from bnpcluster._core.operations import (
     log_predictive_all,
     log_predictive_without,
     log_weights,
+    log_weights_from_scores,
     padded,
     remove,
     rename,
@@ -257,7 +257,7 @@ def _log_weights(lik, i, own, beta, slack, partition):
     count_links(lik, i)
     predictive_all(lik, own, empty, partition.scores)
     partition.scores[empty] = predictive(lik, empty, own)
-    return listed_within(lik, i, own, beta, slack, empty + 1, partition)
+    return log_weights_from_scores(lik, i, own, beta, slack, empty + 1, partition)
 
 
 @log_marginal.register(RelationalSlots)

@@ -25,9 +25,9 @@ from bnpcluster._core.operations import (
     LANES,
     NEGLIGIBLE,
     add,
+    append_candidate,
     clear,
     copy,
-    listed,
     log_marginal,
     log_marginal_union,
     log_predictive,
@@ -311,14 +311,14 @@ def _log_weights(lik, i, own, beta, slack, partition):
     if own >= 0 and log_prior[own] > -math.inf:
         first = own
         weight = log_prior[own] + beta * log_predictive_without(lik, own, i)
-        count, floor = listed(partition, count, own, weight), weight - slack
+        count, floor = append_candidate(partition, count, own, weight), weight - slack
     elif log_prior[empty] > -math.inf:
         weight = log_prior[empty] + beta * lik.log_alone[i]
-        count, floor = listed(partition, count, empty, weight), weight - slack
+        count, floor = append_candidate(partition, count, empty, weight), weight - slack
     for k in range(empty + 1):
         if k != first and log_prior[k] > -math.inf:
             least = (floor - log_prior[k]) / beta if beta > 0.0 else -math.inf
             weight = log_prior[k] + beta * log_predictive_above(lik, k, i, least)
             if weight > floor:
-                count = listed(partition, count, k, weight)
+                count = append_candidate(partition, count, k, weight)
     return count

@@ -40,7 +40,7 @@ from bnpcluster._core.operations import (
     remove,
     rename,
 )
-from bnpcluster._core.partition import displace, move, resize
+from bnpcluster._core.partition import change_size, move_item, remove_item
 from bnpcluster._core.sorting import heap_sort
 from bnpcluster._core.state import State
 from bnpcluster.samplers.gibbs import leave_out
@@ -214,14 +214,14 @@ def take_apart(problem, partition, plan, work):
         with_i = own == b_i and r[h] == r[i]
         with_j = own == b_j and r[h] == r[j]
         if (own == b_i or own == b_j) and not with_i and not with_j:
-            displace(problem, partition, h)
+            remove_item(problem, partition, h)
     if b_i == b_j:
-        move(problem, partition, j, partition.n_blocks[0])
+        move_item(problem, partition, j, partition.n_blocks[0])
         i = j
     for t in range(len(plan.order)):
         h = plan.order[t]
         if h != i and work.origin[h] == b_j and r[h] == r[j]:
-            move(problem, partition, h, labels[i])
+            move_item(problem, partition, h, labels[i])
     return True
 
 
@@ -287,7 +287,7 @@ def place_part(problem, partition, work, head, forced, u):
             add(lik, to, h)
         labels[h] = to
         h = kin[h]
-    resize(partition, log_w, to, m)
+    change_size(partition, log_w, to, m)
     mark_placed(work, head, forced)
 
 
@@ -304,7 +304,7 @@ def place_member(problem, partition, work, h, forced, u):
     if to >= 0:
         to = own if alone and to == n_blocks else to
         if to != own:
-            move(problem, partition, h, to)
+            move_item(problem, partition, h, to)
         mark_placed(work, h, forced)
 
 
@@ -341,7 +341,7 @@ def place_other(problem, partition, work, h, i, j, forced, u):
     if to >= 0:
         if to != own:
             work.at_home[home] -= 1
-            move(problem, partition, h, to)
+            move_item(problem, partition, h, to)
         mark_placed(work, h, forced)
 
 

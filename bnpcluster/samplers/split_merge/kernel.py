@@ -37,7 +37,7 @@ from bnpcluster._core.operations import (
     restore,
     withdraw,
 )
-from bnpcluster._core.partition import close, resize
+from bnpcluster._core.partition import change_size, close_slot
 from bnpcluster.samplers.split_merge.anchors import draw_anchors, log_anchor_probability
 from bnpcluster.samplers.split_merge.launches import SEQUENTIAL, launch
 from bnpcluster.samplers.split_merge.orders import arrange
@@ -208,8 +208,8 @@ def finish_move(problem, partition, work, n, splitting, accepted):
         rename(lik, k, k + 2)
         label_sides(labels, items, sides, n, c_1, k)
         partition.n_blocks[0] = k + 1
-        resize(partition, problem.log_w, c_1, m_1 - sizes[c_1])
-        resize(partition, problem.log_w, k, m_2)
+        change_size(partition, problem.log_w, c_1, m_1 - sizes[c_1])
+        change_size(partition, problem.log_w, k, m_2)
         return
     for t in range(work.numbers[2]):
         withdraw(lik, k + 1 + sides[t], items[t])
@@ -220,10 +220,10 @@ def finish_move(problem, partition, work, n, splitting, accepted):
     clear(lik, c_1)
     for t in range(n):
         add(lik, c_1, items[t])
-    resize(partition, problem.log_w, c_1, sizes[c_2])
+    change_size(partition, problem.log_w, c_1, sizes[c_2])
     sizes[c_2] = 0
     label_sides(labels, items, sides, n, c_1, c_1)
-    close(problem, partition, c_2)
+    close_slot(problem, partition, c_2)
 
 
 @kernel

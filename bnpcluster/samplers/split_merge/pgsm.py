@@ -9,7 +9,7 @@ import numpy as np
 from bnpcluster._core.arguments import code, whole
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import add, clear, rename
-from bnpcluster._core.partition import close, resize
+from bnpcluster._core.partition import change_size, close_slot
 from bnpcluster._core.state import State
 from bnpcluster.samplers.split_merge.anchors import draw_anchors, log_anchor_probability
 from bnpcluster.samplers.split_merge.base import SplitMergeSampler, anchor_distribution
@@ -262,10 +262,10 @@ def apply_proposal(problem, partition, work, n, first, n_new, n_old):
         work.new[b] = k
         partition.n_blocks[0] = max(partition.n_blocks[0], k + 1)
         rename(lik, k, first + b)
-        resize(partition, problem.log_w, k, sizes[first + b] - sizes[k])
+        change_size(partition, problem.log_w, k, sizes[first + b] - sizes[k])
     for t in range(n):
         labels[work.items[t]] = work.new[work.sides[t]]
     for b in range(n_old - 1, n_new - 1, -1):  # the last one first: no other can move into it
         sizes[old[b]] = 0
-        close(problem, partition, old[b])
+        close_slot(problem, partition, old[b])
     clear(lik, partition.n_blocks[0])

@@ -10,7 +10,7 @@ from bnpcluster import DPMixture
 from bnpcluster._core.jit import DISABLED
 from bnpcluster._core.state import State
 from bnpcluster._fitting.checkpoint import Checkpoint, frozen, thawed
-from bnpcluster._fitting.rounds import LONGEST_HISTORY, MEETING, Chain, spacing
+from bnpcluster._fitting.rounds import LONGEST_HISTORY, MEETING, Chain, history_spacing
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from bnpcluster.samplers import ARM, JainNeal
@@ -191,15 +191,17 @@ def test_a_history_is_bounded_and_evenly_spaced():
     chain = Chain(np.zeros(5, int), DirichletProcess(1.0), np.random.default_rng(0))
     longest = 0
     for chain.iteration in range(1, 5001):
-        chain.remember(state)
+        chain.append_history(state)
         if chain.iteration % MEETING == 0:
-            chain.forget()
+            chain.trim_history()
         longest = max(longest, len(chain.history))
         if chain.iteration == 500:
             assert list(chain.history) == list(range(251, 501))
     times = np.array(list(chain.history))
     assert longest <= 2 * LONGEST_HISTORY and LONGEST_HISTORY / 2 <= len(times) <= LONGEST_HISTORY
-    assert (np.diff(times) == spacing(5000)).all() and times[0] > 2500 - spacing(5000)
+    assert (np.diff(times) == history_spacing(5000)).all() and times[0] > 2500 - history_spacing(
+        5000
+    )
     again = thawed(frozen(chain), chain.prior).history
     assert list(again) == list(chain.history)
     np.testing.assert_array_equal(list(again.values()), list(chain.history.values()))
