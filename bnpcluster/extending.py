@@ -19,20 +19,19 @@ your bound data, for example ``@add.register(MyBound)``.
 
 You must register `clear`, `add`, `remove`, `copy`, `log_predictive` and `log_marginal`. The others
 have fallbacks: register them for speed, or because your likelihood does not factorise over blocks.
-`listed`, `listed_above`, `listed_within` and `padded` help to write `log_weights`.
+`append_candidate`, `log_weights_from_bounds`, `log_weights_from_scores` and `padded` help to write
+`log_weights`.
 """
 
 from bnpcluster._core.jit import generic, kernel
 from bnpcluster._core.operations import (
     add,
+    append_candidate,
     clear,
     coordinate,
     copy,
     draw_latent,
     latent,
-    listed,
-    listed_above,
-    listed_within,
     log_likelihood,
     log_marginal,
     log_marginal_pair,
@@ -42,6 +41,8 @@ from bnpcluster._core.operations import (
     log_predictive_set,
     log_predictive_without,
     log_weights,
+    log_weights_from_bounds,
+    log_weights_from_scores,
     move_latent,
     n_coordinates,
     padded,
@@ -68,6 +69,7 @@ __all__ = [
     "State",
     "Stopped",
     "add",
+    "append_candidate",
     "clear",
     "coordinate",
     "copy",
@@ -75,9 +77,6 @@ __all__ = [
     "generic",
     "kernel",
     "latent",
-    "listed",
-    "listed_above",
-    "listed_within",
     "log_likelihood",
     "log_marginal",
     "log_marginal_pair",
@@ -87,6 +86,8 @@ __all__ = [
     "log_predictive_set",
     "log_predictive_without",
     "log_weights",
+    "log_weights_from_bounds",
+    "log_weights_from_scores",
     "move_latent",
     "n_coordinates",
     "padded",
