@@ -175,8 +175,12 @@ class Posterior:
 
         Parameters
         ----------
-        rows, columns, threshold
-            As for `coclustering`.
+        rows : array-like of int or bool, or slice, optional
+            The items of the rows; all items by default.
+        columns : array-like of int or bool, or slice, optional
+            The items of the columns; all items by default.
+        threshold : float, optional
+            If given, strips are sparse and keep the positive entries that are at least this large.
         height : int, optional
             Number of rows of a strip; by default a strip has about 2**23 entries.
 

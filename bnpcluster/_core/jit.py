@@ -207,12 +207,25 @@ def _folder_of(file: Path, module: str) -> Path:
 def kernel(
     function: Callable | None = None, *, inline: bool = False, reassociate: bool = False
 ) -> Any:
-    """Compile `function` on first use and keep the machine code on disk.
+    """Compile a function on first use and keep the machine code on disk.
 
-    With `inline` the body is put where it is called: a call that passes bound data by value copies
-    over a hundred words, more than a short function costs. With `reassociate` sums may be taken in
-    any order, which is what lets the compiler vectorise a dot product; it is asked for only where
-    the order carries no meaning.
+    Use it as a decorator, with or without parameters. A kernel must not allocate.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The function to compile.
+    inline : bool, default=False
+        Whether to put the body where it is called. A call that passes bound data copies over a
+        hundred words, more than a short function costs.
+    reassociate : bool, default=False
+        Whether sums may be taken in any order. The compiler can then vectorise a dot product. Ask
+        for it only where the order has no meaning.
+
+    Returns
+    -------
+    kernel : callable
+        The compiled function, or a decorator.
     """
     if function is None:
         return lambda f: kernel(f, inline=inline, reassociate=reassociate)
@@ -345,7 +358,17 @@ class Generic:
 def generic(declaration: Callable | None = None, *, needs: tuple[Generic, ...] = ()) -> Any:
     """Declare an operation of bound data, dispatched on the class of the first argument.
 
-    With `needs`, the body is a fallback, made of those operations.
+    Parameters
+    ----------
+    declaration : callable, optional
+        A function whose first argument is bound data. Its body is a fallback if `needs` is given.
+    needs : tuple of operations, default=()
+        The operations that the fallback uses: it serves the classes that have all of them.
+
+    Returns
+    -------
+    operation : Generic
+        Call it like a function; `operation.register(cls)` adds an implementation.
     """
     if declaration is None:
         return lambda f: generic(f, needs=needs)

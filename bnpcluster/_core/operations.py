@@ -203,7 +203,23 @@ def log_weights(lik, i, own, beta, slack, partition):
 
 @kernel(inline=True)
 def append_candidate(partition, count, k, weight):
-    """Append slot k to the list of candidates; return its new length."""
+    """Append slot k to the list of candidates; return its new length.
+
+    Parameters
+    ----------
+    partition : Partition
+        Its `slots` and `weights` are the list.
+    count : int
+        Length of the list.
+    k : int
+        The slot.
+    weight : float
+        Its log weight.
+
+    Returns
+    -------
+    count : int
+    """
     partition.slots[count] = k
     partition.weights[count] = weight
     return count + 1
@@ -214,6 +230,22 @@ def log_weights_from_bounds(lik, i, own, beta, slack, partition):
     """`log_weights` for a likelihood that wrote upper bounds of all weights to partition.scores.
 
     Only slots whose bound is within `slack` of the reference are evaluated.
+
+    Parameters
+    ----------
+    lik : NamedTuple
+        Bound data.
+    i, own : int
+        The item, and its slot or -1.
+    beta, slack : float
+        As for `log_weights`.
+    partition : Partition
+        The list is written to its `slots` and `weights`.
+
+    Returns
+    -------
+    count : int
+        Length of the list.
     """
     log_prior, bound, empty = partition.log_prior, partition.scores, partition.n_blocks[0]
     count, floor, first = 0, -math.inf, empty
@@ -233,7 +265,26 @@ def log_weights_from_bounds(lik, i, own, beta, slack, partition):
 
 @kernel(inline=True)
 def log_weights_from_scores(lik, i, own, beta, slack, width, partition):
-    """The list of `log_weights`, from log f of the first `width` slots in partition.scores."""
+    """The list of `log_weights`, from log f of the first `width` slots in partition.scores.
+
+    Parameters
+    ----------
+    lik : NamedTuple
+        Bound data.
+    i, own : int
+        The item, and its slot or -1.
+    beta, slack : float
+        As for `log_weights`.
+    width : int
+        How many slots have their score.
+    partition : Partition
+        The list is written to its `slots` and `weights`.
+
+    Returns
+    -------
+    count : int
+        Length of the list.
+    """
     log_prior, weights, empty = partition.log_prior, partition.scores, partition.n_blocks[0]
     for k in range(width):
         weights[k] = log_prior[k] + beta * weights[k]
@@ -260,5 +311,14 @@ LANES = 8
 
 @kernel(inline=True)
 def padded(n_slots):
-    """The smallest multiple of LANES that holds n_slots."""
+    """The smallest multiple of 8 that holds n_slots: the width of arrays with the slot last.
+
+    Parameters
+    ----------
+    n_slots : int
+
+    Returns
+    -------
+    width : int
+    """
     return (n_slots + LANES - 1) // LANES * LANES

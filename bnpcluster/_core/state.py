@@ -185,7 +185,7 @@ class State:
             self._chunk //= 2
 
     def log_joint(self) -> float:
-        """log p(data, partition) under the current hyper-parameters."""
+        """Log p(data, partition) under the current hyper-parameters."""
         return float(log_joint(self.problem, self.partition))
 
 

@@ -128,9 +128,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         if isinstance(likelihood, Columns):
             table = self._table(X, reset=True)
             encoding = Encoding(table)
-            columns = likelihood.resolved(encoding.names, encoding.kinds, X)
+            likelihood = likelihood.resolved(encoding.names, encoding.kinds, X)
             X = self._numbers(encoding.encode(table), likelihood, True, encoded=True)
-            likelihood = columns
         else:
             check_dates(X)
             X = self._numbers(likelihood.table(X, None), likelihood, True)

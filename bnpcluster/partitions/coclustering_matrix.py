@@ -96,17 +96,24 @@ def coclustering_strips(
 
     Parameters
     ----------
-    draws, weights, rows, columns, threshold
-        As for `coclustering`.
+    draws : array-like of int, shape (n_draws, n_items) or (n_chains, n_draws, n_items)
+        Labels; only equality within a draw matters.
+    weights : array-like, one number per draw, optional
+        Weights of the draws; equal by default.
+    rows : array-like of int or bool, or slice, optional
+        The items of the rows; all items by default.
+    columns : array-like of int or bool, or slice, optional
+        The items of the columns; all items by default.
+    threshold : float, optional
+        If given, strips are sparse and keep the positive entries that are at least this large.
     height : int, optional
         Number of rows of a strip; by default a strip has about 2**23 entries.
 
-    Yields
-    ------
-    items : ndarray of int of shape (height,)
-        The items of these rows.
-    strip : ndarray or scipy.sparse.csr_array of shape (height, columns)
-        Their probabilities. Only one strip is in memory at a time.
+    Returns
+    -------
+    strips : iterator of (items, strip)
+        The items of the rows (an array of int), and their probabilities (an array, or a sparse one,
+        of shape (height, columns)). Only one strip is in memory at a time.
 
     Examples
     --------

@@ -22,6 +22,15 @@ ROUNDING = 1e-12  # rounding of an expected loss, relative to the gain of one cl
 def all_partitions(n: int) -> np.ndarray:
     """List all partitions of n items, one per row, with clusters in order of appearance.
 
+    Parameters
+    ----------
+    n : int
+        The number of items.
+
+    Returns
+    -------
+    partitions : ndarray of shape (n_partitions, n)
+
     Examples
     --------
     >>> from bnpcluster.testing import all_partitions

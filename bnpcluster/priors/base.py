@@ -14,7 +14,7 @@ N_HYPER = 200  # draws from the hyper-priors, to average prior probabilities ove
 
 
 class PriorTables(NamedTuple):
-    """p(z) = V[K] prod_b W[n_b] at fixed n, in logarithms.
+    """The tables of p(z) = V[K] prod_b W[n_b] at fixed n, in logarithms.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class Prior(BaseEstimator):
         return np.append((1.0 - others) * shares / shares.sum(), others)
 
     def log_eppf(self, sizes: np.ndarray) -> float:
-        """log p(partition) by its block sizes, at the current values."""
+        """Log p(partition) by its block sizes, at the current values."""
         log_v, log_w = self.tables(int(sizes.sum()), len(sizes))
         return float(log_v[len(sizes)] + log_w[sizes].sum())
 

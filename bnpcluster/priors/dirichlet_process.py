@@ -60,7 +60,7 @@ class DirichletProcess(Prior):
         return 0.0
 
     def tables(self, n: int, k_max: int) -> PriorTables:
-        """log V[k] = k log alpha - log (alpha)_n and log W[m] = log (m-1)!"""
+        """The tables log V[k] = k log alpha - log (alpha)_n and log W[m] = log (m-1)!."""
         alpha = self.values["alpha"]
         rising = math.lgamma(alpha + n) - math.lgamma(alpha)
         return PriorTables(np.arange(k_max + 1) * math.log(alpha) - rising, _log_factorials(n))
@@ -97,7 +97,7 @@ class DirichletProcess(Prior):
         return float(alpha * (digamma(alpha + n) - digamma(alpha)))
 
     def predictive(self, sizes: np.ndarray) -> np.ndarray:
-        """m / (n + alpha) for a block of m items, alpha / (n + alpha) for a new one."""
+        """Log of m / (n + alpha) for a block of m items, of alpha / (n + alpha) for a new one."""
         alpha = self.values["alpha"]
         return np.log(np.append(sizes, alpha) / (np.sum(sizes) + alpha))
 

@@ -65,7 +65,7 @@ class FiniteDirichlet(Prior):
         return -self.values["concentration"]
 
     def tables(self, n: int, k_max: int) -> PriorTables:
-        """log V[k] = log k0!/(k0-k)! + k log a - log (k0 a)_n, log W[m] = log (a+1)_{m-1}"""
+        """Log V[k] = log k0!/(k0-k)! + k log a - log (k0 a)_n, log W[m] = log (a+1)_{m-1}."""
         a, k0 = self.values["concentration"], int(self.n_components)
         log_v = np.full(k_max + 1, -np.inf)
         k = np.arange(min(k_max, k0) + 1)
@@ -77,7 +77,7 @@ class FiniteDirichlet(Prior):
         return np.full(size, float(self.n_components))
 
     def predictive(self, sizes: np.ndarray) -> np.ndarray:
-        """(m + a) / (n + k0 a) for a block of m items, a (k0 - k) / (n + k0 a) for a new one."""
+        """Log of (m + a) / (n + k0 a) for a block of m items, of a (k0 - k) / (n + k0 a) for a new."""
         a, k0 = self.values["concentration"], int(self.n_components)
         with np.errstate(divide="ignore"):  # a full mixture opens no new block
             return np.log(
@@ -85,7 +85,7 @@ class FiniteDirichlet(Prior):
             )
 
     def log_eppf(self, sizes: np.ndarray) -> float:
-        """log p(partition) by its block sizes."""
+        """Log p(partition) by its block sizes."""
         a, k0 = self.values["concentration"], int(self.n_components)
         n, k = int(sizes.sum()), len(sizes)
         log_v = math.lgamma(k0 + 1) - math.lgamma(k0 - k + 1) + k * math.log(a)

@@ -105,7 +105,7 @@ class MFM(Prior):
         return -self.values["gamma"]
 
     def tables(self, n: int, k_max: int) -> PriorTables:
-        """log V[k] by its series, log W[m] = log (g+1)_{m-1}"""
+        """Log V[k] by its series, log W[m] = log (g+1)_{m-1}."""
         g = self.values["gamma"]
         return PriorTables(
             log_v(n, k_max, g, *self._components_prior()), log_rising_table(1.0 + g, n)
@@ -132,7 +132,7 @@ class MFM(Prior):
         return np.append(np.log(sizes + g) + then[k], then[k + 1]) - now
 
     def log_eppf(self, sizes: np.ndarray) -> float:
-        """log p(partition) by its block sizes."""
+        """Log p(partition) by its block sizes."""
         g, k = self.values["gamma"], len(sizes)
         log_w = gammaln(sizes + g) - math.lgamma(1.0 + g)
         return float(log_v(int(sizes.sum()), k, g, *self._components_prior())[k] + log_w.sum())

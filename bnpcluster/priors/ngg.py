@@ -71,7 +71,7 @@ class NGG(Prior):
         return self.values["sigma"]
 
     def tables(self, n: int, k_max: int) -> PriorTables:
-        """log V[k] by quadrature, log W[m] = log (1-sigma)_{m-1}"""
+        """Log V[k] by quadrature, log W[m] = log (1-sigma)_{m-1}."""
         tau, sigma = self.values["tau"], self.values["sigma"]
         values = np.full(k_max + 1, -np.inf)
         k = np.arange(1, min(k_max, n) + 1)
@@ -93,7 +93,7 @@ class NGG(Prior):
         return np.append(np.log(sizes - sigma) + then[0], then[1]) - now
 
     def log_eppf(self, sizes: np.ndarray) -> float:
-        """log p(partition) by its block sizes."""
+        """Log p(partition) by its block sizes."""
         tau, sigma = self.values["tau"], self.values["sigma"]
         log_w = sum(log_rising(1.0 - sigma, m - 1) for m in sizes.tolist())
         return float(log_v(int(sizes.sum()), (len(sizes),), tau, sigma)[0] + log_w)

@@ -71,7 +71,7 @@ class PitmanYor(Prior):
         return self.values["discount"]
 
     def tables(self, n: int, k_max: int) -> PriorTables:
-        """log V[k] = sum_{i<k} log(alpha + i d) - log (alpha+1)_{n-1}, W[m] = (1-d)_{m-1}"""
+        """Log V[k] = sum_{i<k} log(alpha + i d) - log (alpha+1)_{n-1}, W[m] = (1-d)_{m-1}."""
         alpha, d = self.values["alpha"], self.values["discount"]
         log_v = np.zeros(k_max + 1)
         log_v[2:] = np.cumsum(np.log(alpha + d * np.arange(1, k_max)))

@@ -43,7 +43,19 @@ class ExactPosterior(NamedTuple):
 
 
 def log_eppf(prior: Prior, partitions: np.ndarray) -> np.ndarray:
-    """log p(partition) of each row under a prior."""
+    """Log p(partition) of each row under a prior.
+
+    Parameters
+    ----------
+    prior : Prior
+        At its current values.
+    partitions : ndarray of shape (n_partitions, n_items)
+        Labels from 0.
+
+    Returns
+    -------
+    log_p : ndarray of shape (n_partitions,)
+    """
     n = partitions.shape[1]
     log_v, log_w = prior.tables(n, n)
     sizes = np.array([np.bincount(row, minlength=n) for row in partitions])

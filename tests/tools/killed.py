@@ -19,6 +19,7 @@ import numpy as np
 from bnpcluster import DPMixture, PitmanYorMixture
 from bnpcluster._core.jit import DISABLED
 from bnpcluster._fitting import checkpoint
+from bnpcluster._fitting.checkpoint import digest_of_code
 from bnpcluster.samplers import ARM
 from tests.conftest import three_blobs
 
@@ -48,6 +49,9 @@ class Killed:
         begin = time.perf_counter()
         self.whole = self.model.fit(self.X)
         self.seconds = time.perf_counter() - begin
+        # Digests of sources are remembered by the process, and so by its forks.
+        record = self.whole._fitted
+        digest_of_code(record.bound, (record.likelihood, record.prior, record.sampler))
         self.model = type(self.model)(
             **{**self.model.get_params(deep=False), "checkpoint": self.folder}
         )
