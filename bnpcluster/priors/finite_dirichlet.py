@@ -77,7 +77,7 @@ class FiniteDirichlet(Prior):
         return np.full(size, float(self.n_components))
 
     def predictive(self, sizes: np.ndarray) -> np.ndarray:
-        """Log of (m + a) / (n + k0 a) for a block of m items, of a (k0 - k) / (n + k0 a) for a new."""
+        """Log of (m + a) / (n + k0 a) for a block of m items, a (k0 - k) / (n + k0 a) for a new."""
         a, k0 = self.values["concentration"], int(self.n_components)
         with np.errstate(divide="ignore"):  # a full mixture opens no new block
             return np.log(
