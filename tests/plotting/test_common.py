@@ -431,7 +431,7 @@ def test_models_must_be_fitted_and_ours(display):
     unfitted = InfiniteRelationalModel() if display is AdjacencyDisplay else DPMixture()
     with pytest.raises(NotFittedError):
         display.from_estimator(unfitted)
-    with pytest.raises(TypeError, match=rf"{display.__name__} takes an? .*got Pipeline; pass its"):
+    with pytest.raises(TypeError, match=rf"{display.__name__} needs an? .*got Pipeline: pass its"):
         display.from_estimator(make_pipeline(StandardScaler(), DPMixture()))
 
 
