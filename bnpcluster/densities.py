@@ -1,9 +1,9 @@
 """Marginal and conditional densities of the posterior predictive, for Gaussian likelihoods.
 
-In every draw of the partition a new row comes from a mixture of Student t laws: one for each block
-and one for a block not yet seen. Columns of such a mixture are one again, and so are columns given
-others: its blocks are then weighed by how well they explain the given values. Over draws, densities
-are averaged as densities, so that
+Given a draw of the partition, a new row has a mixture of Student t distributions: one for each
+block and one for a new block. The marginal of some columns is such a mixture, too. So is the
+conditional given other columns: the weight of each block is then multiplied by its density at the
+given values. Densities are averaged over the draws r of weight w_r, so
 
     p(b | a) = sum_r w_r p_r(a, b) / sum_r w_r p_r(a).
 """
@@ -33,27 +33,27 @@ CELLS = 1 << 22  # numbers in one array, of rows, blocks and columns or of draws
 
 
 class Density:
-    """The predictive law of some columns of new rows, or of these given values of others.
+    """The predictive distribution of some columns of a new row, also given values of others.
 
-    It is made by the methods `marginal` and `conditional` of a mixture with a Gaussian likelihood.
+    The methods `marginal` and `conditional` of a mixture with a Gaussian likelihood return it.
 
     Parameters
     ----------
     fitted : Fitted
-        What predictions of the mixture rest on.
+        The fit of the mixture.
     columns : sequence of int
-        Numbers of the columns whose law this is.
+        Numbers of the columns.
     given : mapping of int to float or array of shape (n_given,)
-        Values of other columns, by number.
+        Values of the given columns, by number.
     names : sequence of str or int
-        What all columns of the mixture are called.
+        Names of all columns of the mixture.
 
     Attributes
     ----------
     columns : list of str or int
-        What the columns are called.
+        Names of the columns.
     given : list of str or int
-        What the columns with given values are called.
+        Names of the given columns.
 
     Examples
     --------
@@ -103,12 +103,13 @@ class Density:
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns), or (n_rows,) for one column
-            The columns in the order of `columns`. If arrays of values were given, row i is judged
-            given their entries i.
+            Rows, with columns in the order of `columns`. If arrays of values were given, row i is
+            conditioned on their entries i.
 
         Returns
         -------
         log_density : ndarray of shape (n_rows,)
+            Log density of each row.
         """
         Y = self._inner.to_internal(self._checked_rows(X))
         V = np.broadcast_to(self._values, (len(Y), self._values.shape[1]))
@@ -121,22 +122,25 @@ class Density:
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns), or (n_rows,) for one column
+            Rows, as in `score_samples`.
         y : ignored
+            For compatibility with scikit-learn.
 
         Returns
         -------
         score : float
+            Mean log density.
         """
         return float(np.mean(self.score_samples(X)))
 
     def mean(self) -> NDArray[np.float64]:
-        """The mean: of a conditional density, the regression function.
+        """Mean of the distribution; for a conditional one, the regression function.
 
         Returns
         -------
         mean : ndarray of shape (n_columns,), or (n_given, n_columns) given arrays of values
-            NaN where there is no mean: the law of a block has none with one degree of freedom or
-            less, which a prior with few degrees of freedom gives to a block not yet seen.
+            NaN where the mean does not exist: a Student t with one degree of freedom or less has
+            none. A new block is such a case if the prior has few degrees of freedom.
         """
         parts = [self._mean(self._values[part]) for part in self._batches(len(self._order))]
         mean = self._inner.centre + self._inner.scale * np.concatenate(parts)
@@ -148,11 +152,14 @@ class Density:
         Parameters
         ----------
         n : int, default=1
+            Number of rows, for each of the given values.
         random_state : None, int, RandomState or Generator
+            The same integer gives the same rows.
 
         Returns
         -------
         X : ndarray of shape (n, n_columns), or (n_given, n, n_columns) given arrays of values
+            The rows.
         """
         n = arguments.count("n", n, 1)
         rng = np.random.default_rng(arguments.seed_sequence(random_state))
@@ -162,7 +169,7 @@ class Density:
         return rows[0] if self._single else rows
 
     def _checked_rows(self, X: Any) -> NDArray[np.float64]:
-        """Rows of the columns, checked."""
+        """Check `X`, and return it as an array."""
         if np.ndim(X) == 1 and len(self.columns) == 1:
             X = np.asarray(X)[:, None]
         rows = check_array(X, dtype=np.float64, input_name="X")
@@ -175,26 +182,26 @@ class Density:
             raise ValueError(f"X must have the columns {self.columns}, got {names[:20]}.")
         if not self._single and len(rows) != len(self._values):
             raise ValueError(
-                f"X has {len(rows)} rows, and values were given for {len(self._values)}."
+                f"X has {len(rows)} rows, but values were given for {len(self._values)}."
             )
         return rows
 
     def _batches(self, width: int) -> list[slice]:
-        """Rows of the given values at a time, so that no array grows with their number."""
+        """Batches of rows of the given values, so that no array grows with their number."""
         size = max(1, CELLS // width)
         return [slice(start, start + size) for start in range(0, len(self._values), size)]
 
     def _weighted_blocks(
         self, V: NDArray[np.float64], draws: NDArray
     ) -> Iterator[tuple[NDArray[np.float64], Blocks]]:
-        """Draw by draw: log weights of its blocks given the leading columns, and their laws.
+        """For each draw, the log weights of its blocks at the rows of `V`, and the blocks.
 
-        The weights of row i add up, over draws and blocks, to the density of row i of `V`.
+        The weights of row i sum to the density of row i, over draws and blocks.
         """
-        for r, laws in _predictive_blocks(self._fitted, draws):
+        for r, blocks in _predictive_blocks(self._fitted, draws):
             log_urn = self._fitted.log_urn[r]
             log_prior = np.log(self._weights[r]) + log_urn[log_urn > -np.inf]
-            ordered = laws.marginal(self._order)
+            ordered = blocks.marginal(self._order)
             yield log_prior + ordered.log_density(V), ordered
 
     def _log_density(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -209,41 +216,41 @@ class Density:
 
     def _mean(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         total, mean = np.full(len(V), -np.inf), np.zeros((len(V), len(self.columns)))
-        for level, laws in self._weighted_blocks(V, self._draws):
+        for level, blocks in self._weighted_blocks(V, self._draws):
             own = np.logaddexp.reduce(level, axis=1)
             share = np.exp(level - own[:, None])
             total = np.logaddexp(total, own)
-            step = np.einsum("ik,ikd->id", share, laws.mean_given(V)) - mean
+            step = np.einsum("ik,ikd->id", share, blocks.mean_given(V)) - mean
             mean += np.exp(own - total)[:, None] * step
         return mean
 
     def _sample(
         self, V: NDArray[np.float64], n: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Draws, then their blocks, then rows; (rows of V, n, columns)."""
+        """Choose draws, then their blocks, then rows; shape (rows of V, n, columns)."""
         by_draw = self._weighted_blocks(V, self._draws)
         own = np.array([np.logaddexp.reduce(w, axis=1) for w, _ in by_draw])
         chance = np.exp(own - own.max(axis=0))
         counts = rng.multinomial(n, (chance / chance.sum(axis=0)).T)
         used = np.flatnonzero(counts.any(axis=0))
         which, found = [], []
-        for (level, laws), times in zip(
+        for (level, blocks), times in zip(
             self._weighted_blocks(V, self._draws[used]), counts.T[used], strict=True
         ):
             rows = np.repeat(np.arange(len(V)), times)
             reached = np.exp(level - level.max(axis=1, keepdims=True)).cumsum(axis=1)[rows]
-            blocks = (reached < rng.random((len(rows), 1)) * reached[:, -1:]).sum(axis=1)
+            chosen = (reached < rng.random((len(rows), 1)) * reached[:, -1:]).sum(axis=1)
             which.append(rows)
-            found.append(laws.sample_given(V[rows], blocks, rng))
+            found.append(blocks.sample_given(V[rows], chosen, rng))
         mixed = rng.permutation(n * len(V))
         order = mixed[np.argsort(np.concatenate(which)[mixed], kind="stable")]
         return np.concatenate(found)[order].reshape(len(V), n, -1)
 
 
 def _predictive_blocks(fitted: Fitted, draws: NDArray) -> Iterator[tuple[int, Blocks]]:
-    """Some draws, and what the blocks of each say of a new row; last those of a block not yet seen.
+    """Some draws, and the predictive distributions of their blocks.
 
-    That one is missing where the prior allows no further block.
+    The last one is that of a new block. It is missing where the prior allows no further block.
     """
     bound, partition = new_workspace(fitted)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
@@ -262,21 +269,21 @@ def random_log_densities(
     rng: np.random.Generator,
     columns: list[int] | None = None,
 ) -> NDArray[np.float64]:
-    """Log density of columns, or all, under a random density for each of some draws, as rows.
+    """Log density of some or all columns under one random density per draw, draws as rows.
 
     The weight, mean and covariance of every block are drawn from their posterior given the draw of
-    the partition. What is in no block enters by its prior predictive density.
+    the partition. The remaining weight has the prior predictive density.
     """
     columns = list(range(len(fitted.bound.centre))) if columns is None else columns
     unit = Units(fitted.bound.centre[columns], fitted.bound.unit[columns])
     V, labels = unit.to_internal(X), fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     result = np.empty((len(draws), len(X)))
-    for row, (r, laws) in zip(result, _predictive_blocks(fitted, draws), strict=True):
-        at, laws = prior_of(prior, fitted.posterior, r), laws.marginal(columns)
-        weights = at.draw_weights(np.bincount(labels[r]), rng)[: len(laws.r)]
-        logs = laws.log_density_drawn(V, rng)
-        if len(laws.r) > labels[r].max() + 1:
-            logs[:, -1] = laws.select(np.array([-1])).log_density(V)[:, 0]
+    for row, (r, blocks) in zip(result, _predictive_blocks(fitted, draws), strict=True):
+        at, blocks = prior_of(prior, fitted.posterior, r), blocks.marginal(columns)
+        weights = at.draw_weights(np.bincount(labels[r]), rng)[: len(blocks.r)]
+        logs = blocks.log_density_drawn(V, rng)
+        if len(blocks.r) > labels[r].max() + 1:
+            logs[:, -1] = blocks.select(np.array([-1])).log_density(V)[:, 0]
         with np.errstate(divide="ignore"):  # a weight that underflows
             row[:] = np.logaddexp.reduce(np.log(weights) + logs, axis=1)
     return result - np.log(unit.scale).sum()
@@ -288,9 +295,9 @@ def draw_log_densities(
     """Log predictive density of some columns under each of some draws, draws as rows."""
     unit = Units(fitted.bound.centre[columns], fitted.bound.unit[columns])
     V, result = unit.to_internal(X), np.empty((len(draws), len(X)))
-    for row, (r, laws) in zip(result, _predictive_blocks(fitted, draws), strict=True):
+    for row, (r, blocks) in zip(result, _predictive_blocks(fitted, draws), strict=True):
         log_urn = fitted.log_urn[r][fitted.log_urn[r] > -np.inf]
-        row[:] = np.logaddexp.reduce(log_urn + laws.marginal(columns).log_density(V), axis=1)
+        row[:] = np.logaddexp.reduce(log_urn + blocks.marginal(columns).log_density(V), axis=1)
     return result - np.log(unit.scale).sum()
 
 
@@ -310,50 +317,52 @@ def conditional(
     """The density of some columns, or of all the others, given values of some."""
     if not isinstance(given, Mapping) or not given:
         raise TypeError(f"given must be a dict from columns to their values, got {given!r}.")
-    called = _column_names(fitted, names)
-    fixed = _column_numbers(list(given), called)
-    free = [j for j in range(len(called)) if j not in fixed]
+    all_names = _column_names(fitted, names)
+    fixed = _column_numbers(list(given), all_names)
+    free = [j for j in range(len(all_names)) if j not in fixed]
     if not free:
-        raise ValueError("All columns have given values: leave some out.")
-    wanted = free if columns is None else _column_numbers(columns, called)
+        raise ValueError("All columns have given values: leave out at least one.")
+    wanted = free if columns is None else _column_numbers(columns, all_names)
     if not set(wanted) <= set(free):
-        raise ValueError("A column cannot be both among `columns` and given.")
-    return Density(fitted, wanted, dict(zip(fixed, given.values(), strict=True)), called)
+        raise ValueError("`columns` and the given columns overlap: name each column once.")
+    return Density(fitted, wanted, dict(zip(fixed, given.values(), strict=True)), all_names)
 
 
 def _column_names(fitted: Fitted, names: Sequence[str] | None) -> Sequence[str | int]:
-    """What the columns are called, if their likelihood can tell them apart."""
+    """Names or numbers of the columns, if the likelihood is Gaussian."""
     if not fitted.likelihood.is_gaussian:
         raise TypeError(
-            "Marginal and conditional densities are there for the Gaussian likelihoods 'niw' and "
-            f"'nig' alone, not for {type(fitted.likelihood).__name__}."
+            "Marginal and conditional densities are not available for "
+            f"{type(fitted.likelihood).__name__}: use likelihood='niw' or 'nig'."
         )
     return range(fitted.bound.X.shape[1]) if names is None else list(names)
 
 
 def _column_numbers(columns: Any, names: Sequence[str | int]) -> list[int]:
-    """Numbers of some columns, each named or numbered, or of a single one."""
+    """Numbers of one or more columns, given by name or number."""
     if isinstance(columns, slice):
         columns = range(len(names))[columns]
     some = [columns] if isinstance(columns, (str, numbers.Integral)) else list(columns)
     found = [_column_number(column, names) for column in some]
     if not found or len(set(found)) < len(found):
-        raise ValueError(f"columns must be some columns, each once, got {columns!r}.")
+        raise ValueError(f"columns must name one or more distinct columns, got {columns!r}.")
     return found
 
 
 def _column_number(column: Any, names: Sequence[str | int]) -> int:
     if isinstance(column, str):
         if isinstance(names, range):
-            raise ValueError(f"The model was fitted without column names, so number {column!r}.")
+            raise ValueError(
+                f"No column {column!r}: the model was fitted without column names, so use numbers."
+            )
         if column not in names:
             raise ValueError(arguments.unknown("column", column, [str(name) for name in names]))
         return list(names).index(column)
     if isinstance(column, bool) or not isinstance(column, numbers.Integral):
-        raise TypeError(f"A column is a name or a number, got {column!r}.")
+        raise TypeError(f"A column must be a name or a number, got {column!r}.")
     number = int(column)
     if not 0 <= number < len(names):
-        raise ValueError(f"Columns have the numbers 0 to {len(names) - 1}, got {column}.")
+        raise ValueError(f"A column must be a number from 0 to {len(names) - 1}, got {column}.")
     return number
 
 
@@ -378,6 +387,6 @@ def _given_array(given: dict[str | int, ArrayLike]) -> NDArray[np.float64]:
 
 
 def _name_columns(names: Sequence[str | int]) -> str:
-    """Columns in words."""
+    """The names of the columns in a string."""
     words = [name if isinstance(name, str) else f"column {name}" for name in names]
     return ", ".join(words[:8]) + (", ..." if len(words) > 8 else "")

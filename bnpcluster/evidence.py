@@ -1,4 +1,4 @@
-"""Comparing models by their evidence."""
+"""Comparison of models by their evidence."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ class BayesFactor(NamedTuple):
     Attributes
     ----------
     log : float
-        log p(data | a) - log p(data | b), in nats: positive if the data speak for a.
+        log p(data | a) - log p(data | b), in nats; positive values favour a.
     standard_error : float
+        Monte Carlo standard error of `log`.
     """
 
     log: float
@@ -23,13 +24,13 @@ class BayesFactor(NamedTuple):
 
 
 def bayes_factor(model_a: Any, model_b: Any) -> BayesFactor:
-    """How strongly the data speak for one model against another.
+    """How strongly the data favour one model over another.
 
     Parameters
     ----------
     model_a, model_b : fitted estimators with `log_evidence_`
         Fitted by samplers that estimate the evidence ("urn_smc", "annealed_smc", "auxiliary_smc"),
-        on the same rows, in runs that are independent of one another.
+        on the same rows, in independent runs.
 
     Returns
     -------
@@ -38,9 +39,9 @@ def bayes_factor(model_a: Any, model_b: Any) -> BayesFactor:
 
     Notes
     -----
-    The hyper-parameters of the likelihood must be those of the same model: where they are "auto"
-    they follow the data, and are the same for the same data. An evidence depends on the priors of
-    the cluster parameters as much as on the prior of the partition.
+    The hyper-parameters of the likelihood must be those of the same model. Values of "auto" depend
+    only on the data, so they are the same for the same data. The evidence depends as much on the
+    priors of the cluster parameters as on the prior of the partition.
 
     Examples
     --------

@@ -73,13 +73,13 @@ class BNPMixture(Mixture):
 
 @documented
 class DPMixture(Mixture):
-    """Dirichlet process mixture: clusters, how many there are, and how sure that is.
+    """Dirichlet process mixture: clusters, their number, and the uncertainty of both.
 
     Parameters
     ----------
     alpha : float, pair or "auto", default="auto"
-        Concentration of the Dirichlet process, also called gamma or concentration elsewhere: the
-        larger, the more clusters are expected. A number is fixed; a pair ``(shape, rate)`` is a
+        Concentration of the Dirichlet process, elsewhere also called gamma. Larger values expect
+        more clusters. A number is fixed; a pair ``(shape, rate)`` is a
         Gamma hyper-prior, and alpha is sampled; ``"auto"`` is ``(1.0, 0.1)``.
     {parameters}
 
@@ -178,12 +178,12 @@ class PitmanYorMixture(Mixture):
 
 @documented
 class FiniteDirichletMixture(Mixture):
-    """Mixture with a fixed number of components; clusters are those that hold rows.
+    """Mixture with a fixed number of components; clusters are those with rows.
 
     Parameters
     ----------
     n_components : int, default=10
-        Components, an upper bound of the number of clusters.
+        Number of components, an upper bound on the number of clusters.
     concentration : float or pair, default=1.0
         Parameter of the symmetric Dirichlet weights; a pair ``(shape, rate)`` is a Gamma
         hyper-prior.
@@ -230,7 +230,7 @@ class FiniteDirichletMixture(Mixture):
 
 @documented
 class MFMMixture(Mixture):
-    """Mixture of finite mixtures: a prior on the number of components itself.
+    """Mixture of finite mixtures: the number of components has a prior.
 
     Parameters
     ----------
@@ -329,3 +329,13 @@ class NGGMixture(Mixture):
 
     def _prior(self) -> Prior:
         return NGG(self.tau, self.sigma)
+
+
+PRESETS: dict[str, type[Mixture]] = {
+    "dp": DPMixture,
+    "py": PitmanYorMixture,
+    "ngg": NGGMixture,
+    "mfm": MFMMixture,
+    "finite": FiniteDirichletMixture,
+}
+"""The mixtures of single priors, by the name of the prior; `BNPMixture` takes every prior."""

@@ -1,4 +1,4 @@
-"""Mutations and their prevalence: tables in and out of mixtures with `likelihood="pyclone"`."""
+"""Tables of mutations and of their prevalences, for mixtures with `likelihood="pyclone"`."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ __all__ = ["mutations", "prevalences"]
 def mutations(table: Any, *, error_rate: float = 1e-3) -> Any:
     """One row per mutation, from a tidy table with one row per mutation and sample.
 
-    Mixtures do this by themselves; the result shows what they see, and can be cut, joined and kept.
+    Mixtures do this themselves. Use it to inspect their input, or to select, join and store rows.
 
     Parameters
     ----------
     table : data frame
         With the columns ``mutation_id, sample_id, ref_counts, alt_counts, normal_cn, major_cn,
-        minor_cn, tumour_content``. Without the last it is taken to be 1, with a warning; a row
-        without counts is a sample that lacks the mutation.
+        minor_cn, tumour_content``. A missing column ``tumour_content`` is taken to be 1, with a
+        warning. A row without counts is a sample that lacks the mutation.
     error_rate : float, default=1e-3
-        What a column ``error_rate`` must say, if there is one.
+        Sequencing error rate. A column ``error_rate``, if there is one, must have this value.
 
     Returns
     -------
     rows : data frame of the same kind
-        Mutations in the order of first appearance; six columns per sample, NaN where a sample lacks
-        the mutation. Samples are sorted by name.
+        Mutations in the order of first appearance, with six columns per sample. Entries are NaN
+        where a sample lacks the mutation. Samples are sorted by name.
 
     Examples
     --------
@@ -56,30 +56,31 @@ def mutations(table: Any, *, error_rate: float = 1e-3) -> Any:
 
 
 def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
-    """The table of a fit, with what the posterior says of each mutation in each sample.
+    """The table of a fit, with the posterior of each mutation in each sample.
 
     The prevalence of a mutation is that of its cluster, averaged over the draws of the clusters.
 
     Parameters
     ----------
-    model : a mixture with ``likelihood="pyclone"``, fitted to `table`
+    model : mixture
+        Fitted to `table` with ``likelihood="pyclone"``.
     table : data frame
-        Tidy, with one row per mutation and sample.
+        Tidy table with one row per mutation and sample.
     level : float, default=0.95
         Probability of the credible intervals.
 
     Returns
     -------
     table : data frame of the same kind
-        The given rows and columns, and beside them ``cluster_id`` (as in `labels_`),
-        ``cellular_prevalence``, ``cellular_prevalence_std``, ``cellular_prevalence_lower`` and
-        ``_upper`` (the interval that leaves out equal tails), and ``cluster_assignment_prob``: the
-        mean over draws of the share of the mutation's cluster that lies in `cluster_id`.
+        The given rows and columns, and ``cluster_id`` (as in `labels_`), ``cellular_prevalence``,
+        ``cellular_prevalence_std``, ``cellular_prevalence_lower`` and ``_upper`` (the interval with
+        equal tails), and ``cluster_assignment_prob``: the mean over draws of the share of the
+        mutation's cluster that is in `cluster_id`.
 
     Notes
     -----
-    What is said of a sample that lacks the mutation rests on the other mutations of its cluster; it
-    is shown if the table has a row for it, with zero reads.
+    In a sample that lacks the mutation, the prevalence depends on the other mutations of its
+    cluster. To get it, add a row with zero reads to the table.
 
     Examples
     --------
@@ -98,24 +99,28 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
     [0.8, 0.2]
     """
     check_is_fitted(model)
-    law = model._fitted.likelihood
-    if not isinstance(law, PyClone):
-        raise TypeError(f"prevalences needs likelihood='pyclone', but the fit has {law!r}.")
+    likelihood = model._fitted.likelihood
+    if not isinstance(likelihood, PyClone):
+        raise TypeError(
+            f"The model was fitted with {likelihood!r}: prevalences needs likelihood='pyclone'."
+        )
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}.")
-    at, rows = index_rows(table), np.asarray(wide(table, law.error_rate))
+    at, rows = index_rows(table), np.asarray(wide(table, likelihood.error_rate))
     if not np.array_equal(rows, model._fitted.X, equal_nan=True):
-        raise ValueError("prevalences needs the table that the model was fitted to.")
+        raise ValueError(
+            "table differs from the table of the fit: pass the one that the model was fitted to."
+        )
     posterior, agreement = _posterior_averages(model)
-    grid = np.linspace(0.0, 1.0, law.n_grid)
+    grid = np.linspace(0.0, 1.0, likelihood.n_grid)
     mean = posterior @ grid
-    beyond = (1.0 - level) / 2
+    tail = (1.0 - level) / 2
     below = posterior.cumsum(axis=2)
     by_pair = {
         "cellular_prevalence": mean,
         "cellular_prevalence_std": np.sqrt(np.maximum(posterior @ grid**2 - mean**2, 0.0)),
-        "cellular_prevalence_lower": grid[(below <= beyond).sum(axis=2)],
-        "cellular_prevalence_upper": grid[(below < 1.0 - beyond).sum(axis=2)],
+        "cellular_prevalence_lower": grid[(below <= tail).sum(axis=2)],
+        "cellular_prevalence_upper": grid[(below < 1.0 - tail).sum(axis=2)],
     }
     new = {"cluster_id": model.labels_[at.mutation]}
     new |= {name: values[at.mutation, at.sample] for name, values in by_pair.items()}
@@ -128,8 +133,8 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
 def _posterior_averages(model: Mixture) -> tuple[np.ndarray, np.ndarray]:
     """Averages over the draws, by mutation: its posterior on the grid by sample, its agreement.
 
-    Given the draw, the law of a mutation's prevalence is that of its block, which is known exactly;
-    agreement is the share of its block that lies in its cluster of the point estimate.
+    Given a draw, the prevalence of a mutation is that of its block, whose posterior is known
+    exactly. The agreement is the share of its block that is in its cluster of the point estimate.
     """
     fitted = model._fitted
     capacity, n = fitted.log_urn.shape[1], fitted.posterior.n_items

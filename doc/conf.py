@@ -13,6 +13,10 @@ sys.path.insert(0, str(DOC.parent))
 os.environ.setdefault("MPLBACKEND", "agg")
 
 import bnpcluster  # noqa: E402 (of these sources, installed or not)
+from bnpcluster._core.descriptions import table  # noqa: E402
+from bnpcluster.likelihoods import LIKELIHOODS  # noqa: E402
+from bnpcluster.priors import PRIORS  # noqa: E402
+from bnpcluster.samplers import SAMPLERS  # noqa: E402
 
 project = "bnpcluster"
 author = "The bnpcluster developers"
@@ -26,7 +30,14 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "gallery/*.json"]
+exclude_patterns = [
+    "_build",
+    "_generated",
+    "gallery/*.ipynb",
+    "gallery/*.py",
+    "gallery/*.md5",
+    "gallery/*.json",
+]
 suppress_warnings = [
     "config.cache",  # the gallery's settings hold objects
     "myst.header",  # pages that programs write begin their sections where they like
@@ -66,6 +77,19 @@ def skip_member(app, what, name, member, skip, options):
     return True if foreign or doc.startswith("Alias for field") else skip
 
 
+def write_tables():
+    """The tables of all components, from the registries."""
+    folder = DOC / "_generated"
+    folder.mkdir(exist_ok=True)
+    for name, registry in {
+        "likelihoods": LIKELIHOODS,
+        "priors": PRIORS,
+        "samplers": SAMPLERS,
+    }.items():
+        (folder / f"{name}.md").write_text(table(registry))
+
+
 def setup(app):
     """Called by Sphinx."""
+    write_tables()
     app.connect("autodoc-skip-member", skip_member)

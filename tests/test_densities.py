@@ -120,14 +120,16 @@ def test_densities_of_two_columns_integrate_to_one_and_to_their_means(name):
 def test_samples_of_one_column_have_their_density(name, d):
     fitted, X = exact(name, d)
     points, weights = line(X, 0)
-    laws, given = [marginal(fitted, 0, None)], {}
-    draws = [laws[0].sample(20_000, random_state=0)]
+    densities, given = [marginal(fitted, 0, None)], {}
+    draws = [densities[0].sample(20_000, random_state=0)]
     if d > 1:
         given = {j: np.array([X[0, j], X[4, j] + 1.0]) for j in range(1, d)}
         draws += [*conditional(fitted, given, None, None).sample(20_000, random_state=0)]
-        laws += [conditional(fitted, {j: v[i] for j, v in given.items()}, 0, None) for i in (0, 1)]
-    for law, rows in zip(laws, draws, strict=True):
-        mass = weights * np.exp(law.score_samples(points))
+        densities += [
+            conditional(fitted, {j: v[i] for j, v in given.items()}, 0, None) for i in (0, 1)
+        ]
+    for density, rows in zip(densities, draws, strict=True):
+        mass = weights * np.exp(density.score_samples(points))
         reached = np.cumsum(mass) - mass / 2
         assert kstest(rows[:, 0], lambda x, c=reached: np.interp(x, points, c)).pvalue > 1e-3
 
@@ -282,22 +284,26 @@ def test_columns_by_name_and_rows_in_frames():
 @pytest.mark.parametrize(
     ("ask", "kind", "message"),
     [
-        (lambda m: m.marginal([]), ValueError, "columns must be some columns, each once"),
-        (lambda m: m.marginal([0, 0]), ValueError, "each once, got \\[0, 0\\]"),
-        (lambda m: m.marginal(2), ValueError, "Columns have the numbers 0 to 1, got 2"),
-        (lambda m: m.marginal(True), TypeError, "A column is a name or a number, got True"),
-        (lambda m: m.marginal("x"), ValueError, "fitted without column names, so number 'x'"),
+        (lambda m: m.marginal([]), ValueError, "columns must name one or more distinct columns"),
+        (lambda m: m.marginal([0, 0]), ValueError, "distinct columns, got \\[0, 0\\]"),
+        (lambda m: m.marginal(2), ValueError, "must be a number from 0 to 1, got 2"),
+        (lambda m: m.marginal(True), TypeError, "A column must be a name or a number, got True"),
+        (
+            lambda m: m.marginal("x"),
+            ValueError,
+            "No column 'x': the model was fitted without column names",
+        ),
         (lambda m: m.conditional({}), TypeError, "given must be a dict from columns"),
         (lambda m: m.conditional([1.0]), TypeError, "given must be a dict from columns"),
         (lambda m: m.conditional({0: 1, 1: 2}), ValueError, "All columns have given values"),
-        (lambda m: m.conditional({0: 1}, 0), ValueError, "both among `columns` and given"),
+        (lambda m: m.conditional({0: 1}, 0), ValueError, "`columns` and the given columns overlap"),
         (lambda m: m.conditional({0: np.nan}), ValueError, "Given values must be finite"),
         (lambda m: m.conditional({0: []}), ValueError, "arrays of one length"),
         (lambda m: m.marginal([0, 1]).score_samples([[1.0]]), ValueError, "must have the columns"),
         (
             lambda m: m.conditional({0: [1.0, 2.0]}).score_samples([1.0]),
             ValueError,
-            "X has 1 rows, and values were given for 2",
+            "X has 1 rows, but values were given for 2",
         ),
         (lambda m: m.marginal(0).sample(0), ValueError, "n must be at least 1"),
     ],
@@ -322,9 +328,7 @@ def test_other_likelihoods_say_what_they_cannot(name):
     if not likelihood.is_of_rows:
         return
     fitted = exactly_fitted(likelihood, DirichletProcess(1.0), X, 4)[0]
-    with pytest.raises(
-        TypeError, match=f"Gaussian likelihoods .* not for {type(likelihood).__name__}"
-    ):
+    with pytest.raises(TypeError, match=f"not available for {type(likelihood).__name__}: use"):
         marginal(fitted, 0, None)
 
 

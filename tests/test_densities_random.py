@@ -25,7 +25,7 @@ def assert_mean(values, expected):
     assert np.mean(values) == pytest.approx(expected, abs=5 * error + 1e-12)
 
 
-def laws_of(likelihood, X, *blocks):
+def blocks_of(likelihood, X, *blocks):
     """What blocks of some rows say of a new row."""
     bound = grown_bound(likelihood.bind(X), len(blocks))
     for k, rows in enumerate(blocks):
@@ -42,10 +42,10 @@ def test_drawn_parameters_have_the_law_that_two_new_rows_reveal(name, d):
     X[3:] = X[:3].mean(axis=0) + X[:3].std(axis=0) * [[0.5], [-0.2]]
     likelihood = GAUSSIAN[name]()
     bound = likelihood.bind(X)
-    laws = laws_of(likelihood, X, [0, 1, 2], [0, 1, 2, 3])
+    blocks = blocks_of(likelihood, X, [0, 1, 2], [0, 1, 2, 3])
     V = (X[3:] - bound.centre) / bound.unit
-    once = laws.log_density(V)
-    many = laws.select(np.zeros(MANY, int))
+    once = blocks.log_density(V)
+    many = blocks.select(np.zeros(MANY, int))
     f, g = np.exp(many.log_density_drawn(V, np.random.default_rng(d)))
     assert_mean(f, np.exp(once[0, 0]))
     assert_mean(g, np.exp(once[1, 0]))

@@ -17,7 +17,7 @@ from bnpcluster.testing import all_partitions
 from tests._predict.test_predictive import exactly_fitted
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-LAW = PyClone(n_grid=11)
+LIKELIHOOD = PyClone(n_grid=11)
 
 
 def tidy(n=12, seed=0):
@@ -117,8 +117,8 @@ def test_bad_tables_get_one_sentence(table, edit, message):
 
 def test_the_error_rate_of_a_table_must_be_that_of_the_law(table):
     with_rate = table.assign(error_rate=0.01)
-    law = PyClone(error_rate=0.01)
-    assert law.table(with_rate).shape == (12, 12)
+    likelihood = PyClone(error_rate=0.01)
+    assert likelihood.table(with_rate).shape == (12, 12)
     assert mutations(with_rate, error_rate=0.01).shape == (12, 12)
 
 
@@ -179,14 +179,12 @@ def test_particles_take_tables(table):
 
 
 def exactly(table, prior):
-    """What a fit is whose draws are all partitions, weighted by the posterior."""
+    """A fit whose draws are all partitions, weighted by the posterior."""
     X = mutations(table).to_numpy()
-    fit, exact = exactly_fitted(LAW, prior, X, len(X))
+    fit, exact = exactly_fitted(LIKELIHOOD, prior, X, len(X))
     posterior = Posterior(exact.partitions[None], weights=exact.probabilities[None])
     labels = fit.estimate
-    return SimpleNamespace(
-        _likelihood=LAW, _X=X, labels_=labels, posterior_=posterior, _fitted=lambda: fit
-    ), exact
+    return SimpleNamespace(labels_=labels, posterior_=posterior, _fitted=fit._replace(X=X)), exact
 
 
 def small():
@@ -202,20 +200,22 @@ def test_prevalences_are_averages_over_all_partitions(monkeypatch):
     table = small()
     model, exact = exactly(table, DirichletProcess(0.9))
     found = prevalences(model, table, level=0.8)
-    terms = LAW.bind(model._fitted.X).log_terms[LAW.bind(model._fitted.X).kind][..., :11]
+    terms = LIKELIHOOD.bind(model._fitted.X).log_terms[LIKELIHOOD.bind(model._fitted.X).kind][
+        ..., :11
+    ]
     terms[3, 1] = 0.0  # it was not seen there
-    grid, law = np.linspace(0, 1, 11), np.zeros((4, 2, 11))
+    grid, posterior = np.linspace(0, 1, 11), np.zeros((4, 2, 11))
     agreement = np.zeros(4)
     for row, p in zip(all_partitions(4), exact.probabilities, strict=True):
         for i in range(4):
             block = row == row[i]
-            law[i] += p * softmax(terms[block].sum(axis=0), axis=1)
+            posterior[i] += p * softmax(terms[block].sum(axis=0), axis=1)
             agreement[i] += p * np.mean(model.labels_[block] == model.labels_[i])
     for r, (i, s) in enumerate([(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0)]):
-        row, below = found.iloc[r], law[i, s].cumsum()
-        mean = law[i, s] @ grid
+        row, below = found.iloc[r], posterior[i, s].cumsum()
+        mean = posterior[i, s] @ grid
         assert row["cellular_prevalence"] == pytest.approx(mean, abs=1e-9)
-        spread = np.sqrt(law[i, s] @ (grid - mean) ** 2)
+        spread = np.sqrt(posterior[i, s] @ (grid - mean) ** 2)
         assert row["cellular_prevalence_std"] == pytest.approx(spread, abs=1e-9)
         assert row["cellular_prevalence_lower"] == grid[np.argmax(below > 0.1)]
         assert row["cellular_prevalence_upper"] == grid[np.argmax(below >= 0.9)]
@@ -244,7 +244,7 @@ def test_polars_tables_come_back_as_polars(table, model):
 
 
 def test_wrong_questions_get_one_sentence(table, model):
-    with pytest.raises(ValueError, match="the table that the model was fitted to"):
+    with pytest.raises(ValueError, match="pass the one that the model was fitted to"):
         prevalences(model, table.iloc[2:])
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         prevalences(model, table, level=95)

@@ -1,14 +1,14 @@
 """The operations of a likelihood: the whole contract on one screen.
 
 A likelihood binds data to a NamedTuple of arrays (`lik` below), which holds the data and the
-statistics of numbered blocks ("slots"). The operations take slot and item numbers, never rows, so
-that a vector, a column of read counts or a vertex of a network are all the same to a sampler.
-Slots 0 .. K-1 are in use; slot K is always empty and stands for the block not yet opened.
+statistics of numbered blocks ("slots"). The operations take slot and item numbers, never rows. So
+a sampler need not know whether an item is a vector, a column of read counts or a vertex of a
+network. Slots 0 .. K-1 are in use. Slot K is always empty and represents a new block.
 
-A likelihood registers what it can (`add.register(MyBound)`); an operation with a body below works
-for every likelihood that has the operations the body uses, and is replaced only for speed, or
-because the likelihood does not factorise over blocks. A sampler lists the operations it needs
-in `requires`, and they are checked before anything compiles.
+A likelihood registers what it can (`add.register(MyBound)`). An operation with a body below works
+for every likelihood that has the operations the body uses. Replace it for speed, or if the
+likelihood does not factorise over blocks. A sampler lists the operations it needs in `requires`;
+they are checked before anything compiles.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def copy(lik, to, source):
 def log_predictive(lik, k, i):
     """log f(item i | the items of slot k), for an item that is not in slot k, which may be empty.
 
-    Where slots share statistics, the item is taken out of the slot it is in meanwhile.
+    Where slots share statistics, the item is removed from its own slot during the evaluation.
     """
 
 
@@ -53,7 +53,7 @@ def log_marginal(lik, k):
 
 @generic(needs=(copy, clear))
 def rename(lik, to, source):
-    """Let the block in slot `source` live in slot `to` from now on."""
+    """Move the block in slot `source` to slot `to`."""
     copy(lik, to, source)
     clear(lik, source)
 
@@ -97,8 +97,8 @@ def log_likelihood(lik, n_blocks):
 def withdraw(lik, k, i):
     """Take item i out of slot k if an item cannot be in two slots at a time.
 
-    Slots that can be copied are independent, and a proposed block is filled beside the real one.
-    Where slots share statistics, the real blocks are given up meanwhile.
+    Slots that can be copied are independent: a proposed block is filled next to the current one.
+    Where slots share statistics, the current blocks are emptied while a proposal is filled.
     """
 
 
@@ -131,7 +131,7 @@ def log_marginal_union(lik, one, two, spare, labels):
 
 @generic(needs=(clear,))
 def n_coordinates(lik):
-    """In how many coordinates an item is a point; 0 where Euclidean distances make no sense."""
+    """The number of coordinates of an item; 0 where Euclidean distances make no sense."""
     return 0
 
 
@@ -148,28 +148,31 @@ def whiten(lik, k, v):
 
 @generic(needs=(clear,))
 def latent(lik):
-    """What a likelihood adds to the data for chains to move, such as missing entries; or None.
+    """The latent values that chains sample, such as missing entries; or None.
 
-    This one and the next three are called outside kernels alone.
+    This operation and the next three are called only outside kernels.
     """
     return None
 
 
 @generic(needs=(clear,))
 def set_latent(lik, values):
-    """Set what `latent` gives; afterwards all slots must be filled anew."""
+    """Set the values of `latent`. Afterwards all slots must be filled again."""
 
 
 @generic(needs=(clear,))
 def move_latent(lik, labels, rng):
-    """Draw what `latent` gives from its law given the labels, or leave that law invariant."""
+    """Draw the values of `latent` given the labels.
+
+    A step that leaves their distribution given the labels invariant is enough.
+    """
 
 
 @generic(needs=(clear,))
 def draw_latent(lik, labels, rng):
-    """What `latent` gives, and with it a draw, given the labels, of what was integrated out.
+    """The values of `latent`, and a draw, given the labels, of what was integrated out.
 
-    The slots are filled from the labels. Some questions about a fit need all entries.
+    The slots are filled from the labels. Some queries of a fit need all entries.
     """
     return latent(lik)
 
@@ -178,10 +181,10 @@ def draw_latent(lik, labels, rng):
 def log_weights(lik, i, own, beta, slack, partition):
     """List where item i may go: partition.slots and .weights (log_prior + beta log f); how many.
 
-    First in the list stands the reference: the item's own slot (own >= 0), where it sees the other
-    items of the block alone, or the empty slot if it has no own slot or is alone there. The others
-    follow in the order of their numbers. Slots with log_prior = -inf are left out, and slots that
-    provably lie more than `slack` below the reference may be. On return all blocks are as before.
+    The reference comes first. It is the item's own slot (own >= 0), evaluated given the other items
+    of the block; or the empty slot if the item has no own slot or is alone in it. The others follow
+    in the order of their numbers. Slots with log_prior = -inf are left out. Slots that provably lie
+    more than `slack` below the reference may be left out. On return all blocks are as before.
     """
     log_prior, scores = partition.log_prior, partition.scores
     empty = partition.n_blocks[0]
@@ -227,7 +230,7 @@ def append_candidate(partition, count, k, weight):
 
 @kernel(inline=True)
 def log_weights_from_bounds(lik, i, own, beta, slack, partition):
-    """`log_weights` for a likelihood that wrote upper bounds of all weights to partition.scores.
+    """`log_weights`, given upper bounds of all weights in partition.scores.
 
     Only slots whose bound is within `slack` of the reference are evaluated.
 
@@ -303,10 +306,10 @@ def log_weights_from_scores(lik, i, own, beta, slack, width, partition):
 
 
 NEGLIGIBLE = 40.0
-"""A weight e^-40 times another one changes no outcome that a double could tell."""
+"""A weight e^-40 times another one is lost to rounding in double precision."""
 
 LANES = 8
-"""Arrays with the slot as last axis are padded to a multiple of this many slots."""
+"""Arrays whose last axis is the slot are padded to a multiple of this many slots."""
 
 
 @kernel(inline=True)

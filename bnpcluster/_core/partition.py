@@ -1,8 +1,8 @@
 """A partition on numbered slots: labels, sizes, and the scratch space of the kernels.
 
 Active slots are compact (0 .. K-1) and slot K is empty. A kernel that may open a block first checks
-`full`; if there is no room it returns where it stopped, and the caller doubles the
-capacity and enters it again, so that no result depends on the capacity.
+`is_full`. If no slot is left, it returns where it stopped; the caller doubles the capacity and
+calls it again. No result depends on the capacity.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bnpcluster._core.operations import add, clear, padded, remove, rename
 
 
 class Problem(NamedTuple):
-    """What a kernel moves: the target p(z) prop V[K] prod_b W[n_b] m(data in b)^beta.
+    """What a kernel samples: the target p(z) prop V[K] prod_b W[n_b] m(data in b)^beta.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Problem(NamedTuple):
     log_v, log_w : ndarray
         The tables of the prior, log V[k] for k = 0 .. capacity and log W[m] for m = 0 .. n.
     items : ndarray of intp
-        The items that are present; the others carry the label -1.
+        The items that are present; the others have the label -1.
     beta : float
         Inverse temperature of the likelihood.
     """
@@ -46,8 +46,9 @@ class Partition(NamedTuple):
     labels : ndarray of intp, one per item (-1: in no block)
     sizes : ndarray of intp, one per slot
     n_blocks : ndarray of intp, shape (1,): the number of blocks K
-    log_prior : ndarray: log W[m+1]/W[m] of a slot of m items, kept up to date
-    slots, weights, scores : ndarray: scratch of a choice (candidates, their log weights; all slots)
+    log_prior : ndarray: log W[m+1]/W[m] of a slot of m items, updated with the sizes
+    slots, weights, scores : ndarray: scratch of one choice: the candidates, their log weights, and
+        the scores of all slots
     """
 
     labels: np.ndarray
@@ -60,7 +61,7 @@ class Partition(NamedTuple):
 
 
 def new_partition(n_items: int, capacity: int) -> Partition:
-    """A partition of no item, with room for `capacity` slots."""
+    """A partition without items, with `capacity` slots."""
     width = padded(capacity)
     return Partition(
         labels=np.full(n_items, -1, np.intp),
@@ -74,7 +75,7 @@ def new_partition(n_items: int, capacity: int) -> Partition:
 
 
 def grown(partition: Partition, capacity: int) -> Partition:
-    """The same partition with room for more slots."""
+    """A copy of the partition with more slots."""
     larger = new_partition(len(partition.labels), capacity)
     old = len(partition.sizes)
     larger.labels[:] = partition.labels
@@ -86,13 +87,13 @@ def grown(partition: Partition, capacity: int) -> Partition:
 
 @kernel(inline=True)
 def is_full(partition):
-    """Whether there is no room to open one more block and keep an empty slot after it."""
+    """Whether there are too few slots to open a block and keep an empty slot after it."""
     return partition.n_blocks[0] + 2 > len(partition.sizes)
 
 
 @kernel
 def change_size(partition, log_w, k, change):
-    """Change the size of slot k and the prior weight it offers to one more item."""
+    """Change the size of slot k, and update its prior weight for one more item."""
     m = partition.sizes[k] + change
     partition.sizes[k] = m
     if m + 1 < len(log_w):
@@ -114,7 +115,7 @@ def add_item(problem, partition, k, i):
 
 @kernel
 def remove_item(problem, partition, i):
-    """Take item i out of its slot; an emptied slot is filled by the last one."""
+    """Take item i out of its slot; the last block moves to a slot that becomes empty."""
     k = partition.labels[i]
     remove(problem.likelihood, k, i)
     partition.labels[i] = -1
@@ -125,7 +126,7 @@ def remove_item(problem, partition, i):
 
 @kernel
 def move_item(problem, partition, i, k):
-    """Put item i, in another slot or in none, into slot k; k = K opens a block."""
+    """Move item i, which is in another slot or in none, to slot k; k = K opens a block."""
     own, n_blocks = partition.labels[i], partition.n_blocks[0]
     if own >= 0:
         remove_item(problem, partition, i)
@@ -136,7 +137,7 @@ def move_item(problem, partition, i, k):
 
 @kernel
 def close_slot(problem, partition, k):
-    """Give up the empty slot k: the last block moves there, so that slots stay compact."""
+    """Close the empty slot k: the last block moves there, so slots stay compact."""
     last = partition.n_blocks[0] - 1
     partition.n_blocks[0] = last
     if k == last:
@@ -156,13 +157,13 @@ def close_slot(problem, partition, k):
 def rebuild(problem, partition):
     """Renumber the slots by first item and recompute every statistic from the labels.
 
-    Done at fixed boundaries by every fit, so that rounding errors cannot build up and a run
-    resumed from its labels is the run that was interrupted, bit for bit.
+    Every fit does this at fixed boundaries. So rounding errors do not accumulate, and a chain
+    resumed from its labels gives the same draws as one that was not interrupted, bit for bit.
     """
     lik, labels, sizes = problem.likelihood, partition.labels, partition.sizes
     partition.slots[:] = -1
     n_blocks = 0
-    # All of them first: where blocks share statistics, an old block left behind would be counted.
+    # Clear all of them first: where blocks share statistics, an old block would still be counted.
     for k in range(len(sizes)):
         clear(lik, k)
     sizes[:] = 0

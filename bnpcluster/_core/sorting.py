@@ -10,7 +10,7 @@ def heap_sort(keys, items):
     """Sort items by their keys, in place."""
     n = len(keys)
     for step in range(n // 2 + n):
-        # First every inner node sinks to its place, then the largest entry goes to the end.
+        # First sift every inner node down, then move the largest entry to the end, step by step.
         root, end = n // 2 - 1 - step, n
         if root < 0:
             root, end = 0, n + n // 2 - 1 - step

@@ -1,4 +1,4 @@
-"""Where one chain is: the target it moves on, its partition, and room that grows on demand."""
+"""The state of one chain: its target and its partition, with slots that grow on demand."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import latent, log_likelihood, move_latent, padded, set_latent
 from bnpcluster._core.partition import Problem, change_size, grown, new_partition, rebuild
 
-LONGEST = 0.1  # seconds: kernel calls are cut so that a stop is noticed about this soon
+LONGEST = 0.1  # seconds that a kernel call may take, so that a stop is noticed soon
 
 
 class Stopped(Exception):
-    """Raised between kernel calls when the user or the clock has asked a chain to stop."""
+    """Raised between kernel calls when the user or the time limit stops a chain."""
 
 
 class State:
-    """A partition, the target it moves on, and the prior's current hyper-parameters.
+    """A partition, its target distribution, and the current hyper-parameters of the prior.
 
     Parameters
     ----------
     bound : NamedTuple
         Bound data of a likelihood; its slots are filled from `labels`.
     prior : Prior
-        At its current values.
+        The prior with its current hyper-parameters.
     labels : array of int, shape (n,)
         The partition to start from; -1 for items that are absent.
     beta : float
         Inverse temperature of the likelihood.
     capacity : int
-        Room for this many slots to begin with; results do not depend on it.
+        Initial number of slots; results do not depend on it.
     should_stop : callable
-        Asked between kernel calls.
+        Called between kernel calls; True stops the chain.
 
     Attributes
     ----------
     tuning : dict
-        Numbers a sampler finds during warm-up; they go into checkpoints.
+        Settings that a sampler finds during warm-up; they are saved in checkpoints.
     adapting : bool
-        Whether it is warm-up, so that a sampler may change `tuning`.
+        Whether the chain is in warm-up; only then may a sampler change `tuning`.
     archive : Archive or None
         Earlier states of all chains, for a sampler that learns from them.
     scratch : dict
-        Working arrays a sampler keeps from one iteration to the next; nothing depends on them.
+        Working arrays that a sampler keeps between iterations; no result depends on them.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class State:
 
     @property
     def n_items(self) -> int:
-        """How many items are present."""
+        """The number of items that are present."""
         return len(self.problem.items)
 
     @property
@@ -99,16 +99,16 @@ class State:
 
     @property
     def latent(self) -> np.ndarray | None:
-        """A copy of what the likelihood adds to the data, such as missing entries; or None."""
+        """A copy of the latent values of the likelihood, such as missing entries; or None."""
         return latent(self.problem.likelihood)
 
     def set_latent(self, values: np.ndarray) -> None:
-        """Go on with other missing entries."""
+        """Replace the latent values."""
         set_latent(self.problem.likelihood, values)
         self.rebuild()
 
     def move_latent(self, rng: np.random.Generator) -> None:
-        """Draw the missing entries given all else, if the likelihood moves them."""
+        """Draw the latent values given all else, if the likelihood samples them."""
         move_latent(self.problem.likelihood, self.labels, rng)
 
     def rebuild(self) -> None:
@@ -116,7 +116,7 @@ class State:
         rebuild(self.problem, self.partition)
 
     def enlarge(self) -> None:
-        """Double the room; what the slots hold is unchanged."""
+        """Double the number of slots; their contents are unchanged."""
         capacity = 2 * len(self.partition.sizes)
         self.partition = grown(self.partition, capacity)
         tables = self.prior.tables(self.n_items, capacity)
@@ -125,7 +125,7 @@ class State:
         )
 
     def set_prior(self, prior: Any) -> None:
-        """Go on with other hyper-parameters."""
+        """Replace the hyper-parameters of the prior."""
         self.prior = prior
         log_v, log_w = prior.tables(self.n_items, len(self.partition.sizes))
         changed = log_w is not self.problem.log_w
@@ -136,9 +136,10 @@ class State:
     def visit(self, move: Callable, rng: np.random.Generator) -> None:
         """Run the kernel `move(problem, partition, uniforms, start, stop)` over all items.
 
-        It uses one uniform per item. (An array of them costs less than a generator, whose passing
-        to a kernel alone takes 8 microseconds.) Calls are cut short so that a stop is noticed
-        soon, and entered again with more room where it ran out; neither changes a result.
+        It uses one uniform per item. (An array costs less than a generator: passing one to a
+        kernel takes 8 microseconds.) The items are divided among several calls, so that a stop is
+        noticed soon. If the slots run out, their number doubles and the kernel resumes. Neither
+        changes a result.
         """
         start = 0
         while start < self.n_items:
@@ -161,7 +162,7 @@ class State:
     def repeat(self, moves: Callable, times: int, *arguments: Any) -> None:
         """Run the kernel `moves(problem, partition, *arguments, start, stop)` for `times` moves.
 
-        As in `visit`, calls are cut short and entered again with more room where it ran out.
+        As in `visit`, the moves are divided among several calls, and slots are added on demand.
         """
         start = 0
         while start < times:
@@ -178,7 +179,7 @@ class State:
                 self._batch = min(2 * self._batch, 1024)
 
     def _fit_chunk(self, seconds: float, stop: int) -> None:
-        """Choose how many items the next kernel call gets, so that it lasts about LONGEST."""
+        """Choose the number of items of the next kernel call, so that it takes about LONGEST."""
         if seconds < LONGEST / 4 and stop < self.n_items:
             self._chunk *= 2
         elif seconds > LONGEST and self._chunk > 64:
@@ -190,10 +191,10 @@ class State:
 
 
 def grown_bound(bound: Any, capacity: int) -> Any:
-    """Bound data with their own copy of the slots, and room for `capacity` of them.
+    """Bound data with their own copy of the slots, at least `capacity` of them.
 
     `slot_axis` names the arrays that a chain must own, with the axis (or axes, or none: scratch
-    space) that the slots lie along. A field may also hold bound data with slots of its own.
+    space) of the slots. A field may also contain bound data with slots of its own.
     """
     width = padded(capacity)
     changed = {}
@@ -213,7 +214,7 @@ def grown_bound(bound: Any, capacity: int) -> Any:
 
 @kernel
 def update_log_prior(partition, log_w):
-    """Recompute what depends on the table of the prior."""
+    """Recompute the prior weights of all blocks from the table."""
     for k in range(partition.n_blocks[0]):
         change_size(partition, log_w, k, 0)
 

@@ -1,4 +1,4 @@
-"""Where chains start: deliberately different partitions, computed once in the parent process."""
+"""Initial partitions of the chains: deliberately different, and computed in the parent process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def initial_labels(
     prior: Prior,
     rngs: list[np.random.Generator],
 ) -> list[np.ndarray]:
-    """The labels each chain starts from, one generator per chain."""
+    """The initial labels of each chain; `rngs` has one generator per chain."""
     n = X.shape[0]
     most = int(min(prior.most_clusters, n))
     if not isinstance(init, str):
@@ -50,24 +50,24 @@ def _checked_labels(init: Any, n: int, n_chains: int, most: int) -> list[np.ndar
     labels = np.asarray(init)
     if labels.shape not in ((n,), (n_chains, n)) or labels.dtype.kind not in "iu":
         raise ValueError(
-            f"init as an array must hold integer labels, of shape ({n},) for all chains or "
+            f"init as an array must contain integer labels, of shape ({n},) for all chains or "
             f"({n_chains}, {n}) for one row per chain; got {labels.dtype} of shape {labels.shape}."
         )
     rows = [
         np.unique(row, return_inverse=True)[1] for row in np.broadcast_to(labels, (n_chains, n))
     ]
     if max(row.max() for row in rows) >= most:
-        raise ValueError(f"init has more clusters than the prior allows ({most}).")
+        raise ValueError(f"init has more clusters than the prior allows: use at most {most}.")
     return rows
 
 
 def _kmeans(features: np.ndarray, n_centres: int, rng: np.random.Generator) -> np.ndarray:
-    """k-means with too many centres, a few rounds: too fine a partition, for merges to mend."""
+    """A few rounds of k-means with too many centres: merges will correct so fine a partition."""
     n = len(features)
     some = features[rng.choice(n, ROWS, replace=False)] if n > ROWS else features
     n_centres = min(n_centres, max(1, n // 10), len(np.unique(some, axis=0)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # an empty cluster does no harm here
+        warnings.simplefilter("ignore", UserWarning)  # an empty cluster is harmless here
         centres, _ = kmeans2(some, n_centres, iter=5, minit="++", seed=rng)
     labels, _ = vq(features, centres)
     return np.unique(labels, return_inverse=True)[1]

@@ -1,6 +1,6 @@
-"""The progress of a fit: one bar over all chains, or plain lines where none can be drawn.
+"""The progress of a fit: one bar over all chains, or lines of text where a bar cannot be drawn.
 
-It is shown after rounds, by the process that runs the chains, so that `n_jobs` changes nothing.
+The process that runs the chains shows it after each round, so `n_jobs` changes nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from bnpcluster._fitting.rounds import Chain, Schedule
 
-LINES = 20  # how many a fit prints where there is no bar
+LINES = 20  # number of lines that a fit prints instead of a bar
 FORMAT = "{desc} |{bar}| {n_fmt}/{total_fmt}, {rate_noinv_fmt}{postfix}, {remaining} left"
 
 
@@ -21,14 +21,14 @@ class Progress:
     """Shows nothing."""
 
     def show(self, chains: list[Chain]) -> None:
-        """Show how far the chains are, after a round."""
+        """Update after a round."""
 
     def close(self) -> None:
-        """Show nothing more."""
+        """Finish the display."""
 
 
 class Bar(Progress):
-    """One bar of tqdm, of the iterations of all chains."""
+    """One bar of tqdm for the iterations of all chains."""
 
     def __init__(self, tqdm: type, chains: list[Chain], schedule: Schedule):
         self.schedule = schedule
@@ -43,18 +43,18 @@ class Bar(Progress):
         )
 
     def show(self, chains: list[Chain]) -> None:
-        """Move the bar, if the last time was long enough ago for an eye to notice."""
+        """Update the bar; tqdm redraws it at intervals."""
         self.bar.set_description_str(phase(chains, self.schedule), refresh=False)
         self.bar.set_postfix_str(summary(chains), refresh=False)
         self.bar.update(iterations_done(chains) - self.bar.n)
 
     def close(self) -> None:
-        """Leave the bar where it is."""
+        """Close the bar, which stays visible."""
         self.bar.close()
 
 
 class Lines(Progress):
-    """Some lines on the standard error stream, evenly spaced in iterations, and the last one."""
+    """Lines on the standard error stream, evenly spaced in iterations, and one at the end."""
 
     def __init__(self, chains: list[Chain], schedule: Schedule):
         self.schedule, self.total = schedule, total_iterations(chains, schedule)
@@ -62,7 +62,7 @@ class Lines(Progress):
         self.begin = time.monotonic()
 
     def show(self, chains: list[Chain]) -> None:
-        """Print a line, if the last one was long enough ago."""
+        """Print a line, if enough iterations have passed since the last one."""
         done = iterations_done(chains)
         if LINES * (done - self.shown) < self.total and done < self.total:
             return
@@ -78,7 +78,7 @@ class Lines(Progress):
 
 
 def progress_display(verbose: int, chains: list[Chain], schedule: Schedule) -> Progress:
-    """What shows the progress of these chains."""
+    """The display of the progress of these chains."""
     if not verbose:
         return Progress()
     tqdm = find_tqdm() if can_draw_bars() else None
@@ -86,7 +86,7 @@ def progress_display(verbose: int, chains: list[Chain], schedule: Schedule) -> P
 
 
 def can_draw_bars() -> bool:
-    """Whether the standard error stream ends in a terminal or a notebook."""
+    """Whether the standard error stream is a terminal or a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     in_notebook = shell is not None and "IPKernelApp" in shell.config
@@ -94,18 +94,18 @@ def can_draw_bars() -> bool:
 
 
 def has_width() -> bool:
-    """Whether a terminal says how wide it is: on one of no columns, tqdm would show nothing."""
+    """Whether the terminal reports a width: tqdm shows nothing if it has no columns."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns > 0
-    except (AttributeError, OSError):  # no terminal of the system
+    except (AttributeError, OSError):  # not a terminal of the system
         return True
 
 
 def find_tqdm() -> type | None:
-    """The bar of tqdm for where we are, if tqdm is installed."""
+    """The tqdm class for a terminal or notebook, if tqdm is installed."""
     try:
         with warnings.catch_warnings():
-            # In a notebook without ipywidgets its bar is a line of text, which will do.
+            # In a notebook without ipywidgets, tqdm warns and shows the bar as text.
             warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
     except ImportError:
@@ -114,7 +114,7 @@ def find_tqdm() -> type | None:
 
 
 def total_iterations(chains: list[Chain], schedule: Schedule) -> int:
-    """Iterations of all chains, when all is done."""
+    """Iterations of all chains at the end of the fit."""
     return len(chains) * schedule.n_iterations
 
 
@@ -124,17 +124,17 @@ def iterations_done(chains: list[Chain]) -> int:
 
 
 def phase(chains: list[Chain], schedule: Schedule) -> str:
-    """Whether draws are kept yet, by the slowest chain."""
+    """The phase of the slowest chain."""
     return "warm-up" if min(c.iteration for c in chains) < schedule.n_warmup else "sampling"
 
 
 def summary(chains: list[Chain]) -> str:
-    """The number of clusters and the log posterior density, from the lowest to the highest."""
+    """The ranges over chains of the number of clusters and of the log posterior density."""
     clusters = value_range([str(k) for k in sorted(int(c.labels.max()) + 1 for c in chains)])
     levels = value_range([f"{x:.0f}" for x in sorted(c.log_posterior for c in chains)])
     return f"K {clusters}, log p {levels}"
 
 
 def value_range(values: list[str]) -> str:
-    """The first and the last of some values, or the one they both are."""
+    """The first and the last value, or a single one if they are equal."""
     return values[0] if values[0] == values[-1] else f"{values[0]}..{values[-1]}"

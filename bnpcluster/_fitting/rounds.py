@@ -1,4 +1,4 @@
-"""Run the chains of a fit: warm-up, thinning, rounds, stops; each chain is a picklable object."""
+"""Run the chains of a fit: warm-up, thinning, rounds, stops. Chains are picklable objects."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from bnpcluster.samplers import Sampler
 from bnpcluster.samplers.archive import Archive
 
 BOUNDARY = 50
-"""Iterations between two rebuilds of all statistics, which every fit makes at the same places."""
+"""Iterations between two rebuilds of all statistics; they are the same in every fit."""
 
 MEETING = 10
-"""Iterations between two meetings of chains that learn from one another; it divides BOUNDARY."""
+"""Iterations between two meetings of chains that learn from one another; a divisor of BOUNDARY."""
 
 LONG_ROUND = 2.0
-"""Seconds after which rounds get shorter: workers elsewhere hear of an interrupt between them."""
+"""Seconds after which rounds get shorter: other processes notice an interrupt only between them."""
 
 LONGEST_HISTORY = 256
-"""A chain shares at most about so many of its states, evenly spaced."""
+"""A chain shares at most about this many of its states, evenly spaced."""
 
 
 @dataclass
 class Schedule:
-    """How long chains run: `n_warmup` iterations, then a draw every `thin` of them."""
+    """The length of chains: `n_warmup` iterations, then a draw every `thin` iterations."""
 
     n_draws: int
     n_warmup: int
@@ -43,7 +43,7 @@ class Schedule:
 
     @property
     def n_iterations(self) -> int:
-        """Iterations of one chain in all."""
+        """Total number of iterations of a chain."""
         return self.n_warmup + self.n_draws * self.thin
 
     def kept(self, iteration: int) -> bool:
@@ -53,7 +53,7 @@ class Schedule:
 
 
 class Snapshot(NamedTuple):
-    """All that decides how a chain goes on, and how many draws it had by then."""
+    """Everything that determines how a chain continues, and the number of its draws so far."""
 
     labels: np.ndarray
     prior: Prior
@@ -68,27 +68,27 @@ class Snapshot(NamedTuple):
 
 @dataclass
 class Chain:
-    """One chain between two rounds: where it stands, its last boundary, and the draws so far."""
+    """One chain between two rounds: its current state, its last boundary, and the draws so far."""
 
     labels: np.ndarray
     prior: Prior
     rng: np.random.Generator
     iteration: int = 0
     draws: list[np.ndarray] = field(default_factory=list)
-    latent: np.ndarray | None = None  # missing entries, if the likelihood moves them
+    latent: np.ndarray | None = None  # missing entries, if the likelihood samples them
     latent_draws: list[np.ndarray] = field(default_factory=list)
     traces: list[dict[str, float]] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
     tuning: dict[str, float] = field(default_factory=dict)
-    history: dict[int, np.ndarray] = field(default_factory=dict)  # what it shares, by iteration
+    history: dict[int, np.ndarray] = field(default_factory=dict)  # shared states, by iteration
     log_posterior: float = math.nan  # at the end of the last round
     seconds: float = 0.0
     finished: bool = False
     boundary: Snapshot | None = None
-    n_before: int = 0  # draws that stayed where the chain came from
+    n_before: int = 0  # draws that stayed in the parent process
 
     def snapshot(self) -> Snapshot:
-        """Where the chain stands."""
+        """The current state, to resume from."""
         state = self.rng.bit_generator.state
         return Snapshot(
             self.labels.copy(),
@@ -103,11 +103,11 @@ class Chain:
         )
 
     def without_draws(self) -> Chain:
-        """The chain as it goes to a worker: its draws need not travel."""
+        """The chain to send to a worker, which does not need the draws."""
         return replace(self, draws=[], latent_draws=[], traces=[], n_before=len(self.draws))
 
     def continued_by(self, later: Chain) -> Chain:
-        """The same chain as it came back, with all its draws."""
+        """The chain `later` that a worker returned, with the draws of this one before its own."""
         kept = {
             name: getattr(self, name) + getattr(later, name)
             for name in ("draws", "latent_draws", "traces")
@@ -127,12 +127,12 @@ class Chain:
         self.traces.append(traces)
 
     def append_history(self, state: State) -> None:
-        """Share the state with the other chains; of a long history, evenly spaced states."""
+        """Append the state to the history, if its iteration is one to share."""
         if self.iteration % history_spacing(self.iteration) == 0:
             self.history[self.iteration] = compact_labels(state)
 
     def trim_history(self) -> None:
-        """Keep the second half of the history alone."""
+        """Keep only the second half of the history, at the current spacing."""
         now = max(self.history, default=0)
         for then in [t for t in self.history if t <= now // 2 or t % history_spacing(now)]:
             del self.history[then]
@@ -144,7 +144,7 @@ def log_posterior(state: State) -> float:
 
 
 def compact_labels(state: State) -> np.ndarray:
-    """The labels, in the smallest type that holds them."""
+    """The labels, in the smallest type that can represent them."""
     n_blocks = state.n_blocks
     small = np.uint8 if n_blocks <= 256 else np.uint16 if n_blocks <= 65_536 else np.uint32
     return state.labels.astype(small)
@@ -156,7 +156,7 @@ def history_spacing(iteration: int) -> int:
 
 
 def iterate(chain: Chain, state: State, sampler: Sampler, schedule: Schedule) -> None:
-    """One iteration, and all that is kept of it."""
+    """Run one iteration, and keep its draw, history and boundary."""
     every = chain.prior.update_every if chain.prior.sampled else 0
     warm_up = chain.iteration < schedule.n_warmup
     state.adapting = warm_up
@@ -185,7 +185,7 @@ def advance(
     stop: Stop,
     archive: Archive | None = None,
 ) -> Chain:
-    """Run a chain to iteration `until` or until it is asked to stop; 0: only keep where it is."""
+    """Run a chain to iteration `until` or until `stop`; 0: only keep the current state."""
     begin = time.perf_counter()
     state = start_round(chain, bound, stop)
     state.archive = archive
@@ -193,7 +193,7 @@ def advance(
         while chain.iteration < until and not stop():
             iterate(chain, state, sampler, schedule)
     except Stopped:
-        # A sweep cut short is no iteration, but its last state is as good a state as any.
+        # An interrupted sweep is not an iteration, but its last state is still a valid state.
         pass
     if until == 0:
         chain.append_draw(state)
@@ -201,7 +201,7 @@ def advance(
 
 
 def start_round(chain: Chain, bound: Any, stop: Stop) -> State:
-    """The state of a chain that goes on."""
+    """The state of a chain at the start of a round."""
     state = State(bound, chain.prior, chain.labels, should_stop=stop)
     state.tuning = chain.tuning
     if chain.latent is not None:
@@ -212,7 +212,7 @@ def start_round(chain: Chain, bound: Any, stop: Stop) -> State:
 
 
 def end_round(chain: Chain, state: State, schedule: Schedule, begin: float) -> Chain:
-    """The chain after a round that began at the time `begin`."""
+    """The chain after a round that started at the time `begin`."""
     chain.labels, chain.prior, chain.latent = state.labels.copy(), state.prior, state.latent
     chain.log_posterior = log_posterior(state)
     chain.finished = chain.iteration >= schedule.n_iterations
@@ -223,10 +223,9 @@ def end_round(chain: Chain, state: State, schedule: Schedule, begin: float) -> C
 def advance_in_turn(
     chains: list[Chain], bound: Any, sampler: Sampler, schedule: Schedule, until: int, stop: Stop
 ) -> list[Chain]:
-    """Run chains that see one another's current states: one iteration of each after the other.
+    """Run chains that use one another's current states: one iteration of each chain in turn.
 
-    If all moved at once, from states the others are about to leave, the posterior would not be
-    invariant.
+    If all chains moved simultaneously, the posterior would not be invariant.
     """
     begin = time.perf_counter()
     states = [start_round(chain, bound, stop) for chain in chains]
@@ -250,7 +249,7 @@ def advance_all(
     stop: Stop,
     parallel: Parallel,
 ) -> list[Chain]:
-    """Run all chains to iteration `until`, with meetings where they learn from one another."""
+    """Run all chains to iteration `until`, with meetings if they learn from one another."""
     if sampler.learns_from == "ensemble":
         return advance_in_turn(chains, data.content, sampler, schedule, until, stop)
     if sampler.learns_from is None:
@@ -272,15 +271,15 @@ def advance_all(
 
 
 def advance_parallel(parallel: Parallel, tasks: Sequence[tuple], data: SharedData) -> list[Chain]:
-    """The chains as `advance` leaves them, wherever that is.
+    """Run `advance` on all chains in parallel.
 
-    A worker that joined late, or was started anew, says that it lacks the data, and gets them.
+    A worker that joined late or was restarted has no data; its tasks are submitted again with them.
     """
     done = parallel(delayed(advance_in_worker)(*task) for task in tasks)
-    lacking = [task for task, chain in zip(tasks, done, strict=True) if chain is None]
-    if lacking:
+    missing = [task for task, chain in zip(tasks, done, strict=True) if chain is None]
+    if missing:
         data.sent = False
-        again = iter(parallel(delayed(advance_in_worker)(*task) for task in lacking))
+        again = iter(parallel(delayed(advance_in_worker)(*task) for task in missing))
         done = [next(again) if chain is None else chain for chain in done]
     data.sent = True
     return done
@@ -295,10 +294,10 @@ def advance_in_worker(
     stop: Stop,
     archive: Archive | None = None,
 ) -> Chain | None:
-    """`advance` in whatever process; None if the data are not there."""
+    """Run `advance` in a worker; None if the worker does not have the data."""
     if data.content is None:
         return None
-    with interruptible(stop):  # Ctrl-C in a terminal reaches the workers, too
+    with interruptible(stop):  # Ctrl-C in a terminal also reaches the workers
         return advance(chain, data.content, sampler, schedule, until, stop, archive)
 
 
@@ -315,14 +314,14 @@ def run_chains(
 ) -> list[Chain]:
     """Run all chains to the end of the schedule, `round_length` iterations at a time.
 
-    Rounds end at boundaries only, so that how many there are changes no result. After each of them
-    `after_round` sees the chains (progress, checkpoints).
+    Rounds end only at boundaries, so their number changes no result. `after_round` is called with
+    the chains after each round (progress, checkpoints).
     """
     check_learning(sampler, schedule, len(chains))
     data = SharedData(bound)
-    # One pool for all rounds: with some backends a worker takes seconds to start.
+    # One pool for all rounds: some backends take seconds to start a worker.
     with interruptible(stop), Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
-        start = min(chain.iteration for chain in chains)  # stopped chains resume where each was
+        start = min(chain.iteration for chain in chains)  # stopped chains resume at their iteration
         for until in _round_ends(start, schedule.n_iterations, round_length):
             try:
                 stop.returned.clear()
@@ -330,39 +329,39 @@ def run_chains(
                 later = advance_all(light, data, sampler, schedule, until, stop, parallel)
                 chains = [chain.continued_by(c) for chain, c in zip(chains, later, strict=True)]
             except (BrokenProcessPool, KeyboardInterrupt) as error:
-                # Ctrl-C in a terminal may kill workers, too: what was drawn before is here.
+                # Ctrl-C in a terminal may kill workers; earlier draws are in this process.
                 broken = isinstance(error, BrokenProcessPool)
                 if not (stop.requested.is_set() if broken else stop.given_up):
                     raise
             except BaseException:
-                stop.requested.set()  # the other chains need not go on
+                stop.requested.set()  # stop the other chains
                 raise
             finally:
                 stop.returned.set()
             if sampler.learns_from and all(chain.iteration == until for chain in chains):
-                # A place to resume from is one that all have reached: they share their pasts.
+                # All chains resume from the same iteration, because they share their histories.
                 for chain in chains:
                     chain.boundary = chain.snapshot()
             after_round(chains)
             if stop():
                 break
-    # Chains stopped in warm-up have no draw yet: their current state is kept as the one draw.
+    # Chains stopped in warm-up have no draw: their current state becomes the only draw.
     return [c if c.draws else advance(c, bound, sampler, schedule, 0, stop) for c in chains]
 
 
 def check_learning(sampler: Sampler, schedule: Schedule, n_chains: int) -> None:
-    """Raise one sentence if chains could not learn from one another as the sampler asks."""
+    """Raise an error if chains cannot learn from one another as the sampler requires."""
     if sampler.learns_from == "ensemble" and n_chains < 3:
-        raise ValueError(f"archive='ensemble' takes three chains or more: n_chains is {n_chains}.")
+        raise ValueError(f"archive='ensemble' needs at least 3 chains, got n_chains={n_chains}.")
     if sampler.learns_from == "frozen" and schedule.n_warmup == 0:
         raise ValueError(
-            "The archive of the sampler is built during warm-up, so n_warmup must be positive; "
-            "sampler='gibbs' needs none."
+            "The sampler builds its archive during warm-up, but n_warmup is 0: set n_warmup to a "
+            "positive number, or use sampler='gibbs'."
         )
 
 
 def _round_ends(start: int, total: int, longest: int | None) -> Iterator[int]:
-    """The iterations at which rounds end: boundaries, close to one another at first."""
+    """The iterations at which rounds end. They are boundaries; the first rounds are short."""
     longest = total if longest is None else max(BOUNDARY, longest // BOUNDARY * BOUNDARY)
     length = longest if longest == total else BOUNDARY
     while start < total:
@@ -375,7 +374,7 @@ def _round_ends(start: int, total: int, longest: int | None) -> Iterator[int]:
 
 
 def warm_up_kernels(chain: Chain, bound: Any, sampler: Sampler) -> None:
-    """Compile what a chain needs, on a few items, so that no clock counts it."""
+    """Compile the kernels of a chain on a few items, so that no time measured includes it."""
     labels = np.full(len(chain.labels), -1)
     labels[:4] = 0
     state = State(bound, chain.prior, labels)
@@ -389,7 +388,7 @@ def warm_up_kernels(chain: Chain, bound: Any, sampler: Sampler) -> None:
 
 
 def stats(chains: list[Chain]) -> dict[str, Any]:
-    """Counts of moves by chain, and the seconds each chain took."""
+    """Counts of moves, seconds and iterations, by chain."""
     names = sorted({name for chain in chains for name in chain.counts})
     result: dict[str, Any] = {name: [chain.counts[name] for chain in chains] for name in names}
     result["seconds"] = [chain.seconds for chain in chains]

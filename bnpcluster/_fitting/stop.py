@@ -1,4 +1,4 @@
-"""How a fit is asked to stop: by the user, or by the clock."""
+"""Stop a fit: on request of the user, or at the time limit."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-PATIENCE = 15.0  # seconds that workers elsewhere get to come back after an interrupt
+PATIENCE = 15.0  # seconds to wait for workers in other processes after an interrupt
 
 
 class Stop:
-    """Asks chains to stop: on request, or when the time is up; pickled copies know the time left.
+    """Tells chains to stop: on request, or at the time limit.
 
-    They count it from their arrival, since the clocks of two machines need not agree.
+    A pickled copy contains the time left, and counts it from its arrival, because the clocks of
+    two machines may differ.
     """
 
     def __init__(self, seconds: float | None = None):
         self.deadline = None if seconds is None else time.monotonic() + seconds
         self.requested = threading.Event()
-        self.returned = threading.Event()  # whether nothing has to be waited for
+        self.returned = threading.Event()  # set while no chains are running
         self.returned.set()
         self.given_up = False
 
@@ -32,7 +33,7 @@ class Stop:
         return late or self.requested.is_set()
 
     def wait(self) -> None:
-        """Interrupt the main thread if chains do not come back: their workers may be dead."""
+        """Interrupt the main thread if chains do not return: their workers may be dead."""
         if not self.returned.wait(PATIENCE):
             self.given_up = True
             _thread.interrupt_main()
@@ -49,7 +50,7 @@ class Stop:
 
 @contextmanager
 def interruptible(stop: Stop) -> Iterator[None]:
-    """Let the first Ctrl-C ask the chains to stop; a second one interrupts as usual."""
+    """Make the first Ctrl-C stop the chains; a second one interrupts as usual."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -61,7 +62,7 @@ def interruptible(stop: Stop) -> Iterator[None]:
         threading.Thread(target=stop.wait, daemon=True).start()
 
     if previous is not signal.default_int_handler:
-        yield  # the host program handles interrupts in its own way
+        yield  # the host program handles interrupts itself
         return
     signal.signal(signal.SIGINT, ask)
     try:

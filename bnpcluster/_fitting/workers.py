@@ -1,4 +1,4 @@
-"""Data that tasks in other processes share: sent there once, and only named from then on."""
+"""Data that tasks in other processes share: sent once, then only referred to by a key."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from functools import cached_property
 from typing import Any
 from uuid import uuid4
 
-KEPT = 2  # contents that a worker process keeps, for the fits that may run on it at the same time
+KEPT = 2  # contents that a worker process keeps, for fits that run at the same time
 RECEIVED: dict[str, Any] = {}  # what this process has received, by key
 
 
 class SharedData:
-    """An object to pass to tasks, whatever the backend of joblib.
+    """An object to pass to tasks, with any backend of joblib.
 
-    In the process that made it, it is just a box. Pickled, it carries its content until it is
-    `sent`, and its key after that: `content` is then None where no earlier copy has arrived.
+    A pickle of it includes the content until `sent` is True, and only the key after that. Then
+    `content` is None in a process that has not received an earlier copy.
     """
 
     def __init__(self, content: Any, key: str | None = None):
@@ -26,11 +26,11 @@ class SharedData:
     @cached_property
     def packed(self) -> bytes:
         """The pickled content, made once for all tasks and workers."""
-        # As bytes, for joblib would make large arrays read-only, which compiles all kernels anew.
+        # As bytes: joblib would make large arrays read-only, which would recompile all kernels.
         return pickle.dumps(self.content, protocol=pickle.HIGHEST_PROTOCOL)
 
     def __sizeof__(self) -> int:
-        """By their size dask tells objects that it sends to the workers beside the tasks."""
+        """The size by which dask decides what to send to workers separately from the tasks."""
         return object.__sizeof__(self) + (0 if self.sent else len(self.packed))
 
     def __reduce__(self) -> tuple:
@@ -38,7 +38,7 @@ class SharedData:
 
 
 def receive(key: str, packed: bytes | None) -> SharedData:
-    """A data that arrives; a full one may be sent on to other workers."""
+    """Unpickle shared data; with their content, they can be sent on to other workers."""
     content = RECEIVED.get(key)
     if content is None and packed is not None:
         content = RECEIVED[key] = pickle.loads(packed)

@@ -1,8 +1,8 @@
 """The posterior means of missing entries, averaged over the draws of a posterior.
 
-For rows of the fit the average is over the draws, each with the row in its block. For new rows the
-law of the missing entries given the observed ones is the ratio of two posterior predictive
-densities, so a draw counts in proportion to the density it gives to the observed entries.
+For rows of the fit, each draw uses the block of the row. For new rows, the distribution of the
+missing entries given the observed ones is the ratio of two posterior predictive densities. So a
+draw counts in proportion to the density that it gives to the observed entries.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from bnpcluster._predict.predictive import load_latent, new_workspace
 
 
 def impute(fitted: Fitted, X: np.ndarray, members: np.ndarray | None = None) -> np.ndarray:
-    """`X` with every NaN replaced; `members`: the items of the fit that the rows are, if any."""
-    holed = np.flatnonzero(np.isnan(X).any(axis=1))
+    """`X` with every NaN replaced; `members`: the items of the fit, if the rows are such items."""
+    incomplete = np.flatnonzero(np.isnan(X).any(axis=1))
     result = X.copy()
-    if len(holed):
-        items = None if members is None else members[holed]
-        expected = _expected(fitted, X[holed], items)
-        result[holed] = fitted.likelihood.filled(fitted.bound, X[holed], expected)
+    if len(incomplete):
+        items = None if members is None else members[incomplete]
+        expected = _expected(fitted, X[incomplete], items)
+        result[incomplete] = fitted.likelihood.filled(fitted.bound, X[incomplete], expected)
     return result
 
 
 def _expected(fitted: Fitted, X: np.ndarray, items: np.ndarray | None) -> np.ndarray:
-    """What the likelihood expects at each row, averaged over the draws."""
+    """The expectations of the likelihood at each row, averaged over the draws."""
     bound, partition = new_workspace(fitted)
     new = fitted.likelihood.rows(bound, X)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)

@@ -1,4 +1,4 @@
-"""Kernels of the posterior predictive: draws are put into slots, new rows are weighed by them."""
+"""Kernels of the posterior predictive: load draws into slots, and weight new rows by the slots."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def add_draws(bound, new, partition, draws, estimate, overlap, sums):
 
 @kernel
 def load_draw(bound, partition, labels, log_urn):
-    """Put all items into their slots, and the urn weights where the prior's weights stand.
+    """Put all items into the slots of a draw, and the urn weights into `partition.log_prior`.
 
-    Successive draws of a chain differ in few items: if most stand where they stood in the last
-    draw, only the others move.
+    Successive draws of a chain differ in few items. If most items keep their slots, only the
+    others move.
     """
     current, n_blocks, moved = partition.labels, 0, 0
     for i in range(len(labels)):
@@ -54,7 +54,7 @@ def load_draw(bound, partition, labels, log_urn):
 
 @kernel
 def set_overlap(labels, estimate, overlap, sizes):
-    """overlap[b, c]: the share of block b's items that lie in cluster c of the estimate."""
+    """Set overlap[b, c] to the share of block b's items that are in cluster c of the estimate."""
     overlap[:] = 0.0
     for i in range(len(labels)):
         b = labels[i]
@@ -65,8 +65,8 @@ def set_overlap(labels, estimate, overlap, sizes):
 def add_to_sums(new, partition, overlap, draw_weight, sums):
     """Add one draw to the sums of every row.
 
-    `total` and `membership` are kept relative to exp(top) and exp(scale), so that rows far from
-    everything lose neither their density nor the ratios of their clusters.
+    `total` and `membership` are relative to exp(top) and exp(scale). So rows far from all data
+    keep their density and the ratios of their clusters.
     """
     top, total, novelty, membership, scale = sums
     weights, scores, empty = partition.weights, partition.scores, partition.n_blocks[0]
@@ -102,7 +102,7 @@ def add_to_sums(new, partition, overlap, draw_weight, sums):
 
 @kernel
 def add_scaled(top, total, i, log_term, factor):
-    """Add factor * exp(log_term) to a sum that is kept as total * exp(top)."""
+    """Add factor * exp(log_term) to the sum total * exp(top)."""
     if log_term > top[i]:
         total[i] *= math.exp(top[i] - log_term)
         top[i] = log_term

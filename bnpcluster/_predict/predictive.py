@@ -17,7 +17,7 @@ CHUNK = 65_536  # rows predicted at a time
 
 
 class Prediction(NamedTuple):
-    """What the posterior says of new rows.
+    """The posterior predictive at new rows.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Prediction(NamedTuple):
 
 
 def predict(fitted: Fitted, X: np.ndarray) -> Prediction:
-    """The posterior predictive at the rows of `X`, which do not influence one another."""
+    """The posterior predictive at each row of `X`, independently of the other rows."""
     parts = [_predict(fitted, X[start : start + CHUNK]) for start in range(0, len(X), CHUNK)]
     return Prediction(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
@@ -50,7 +50,7 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
     weights = fitted.posterior.weights.ravel()
     sums = (top, total, novelty, membership, scale)
     work = n * fitted.log_urn.shape[1] + labels.shape[1]
-    # Draws whose missing entries differ are taken one by one.
+    # Draws with different missing entries are loaded one at a time.
     for some in _batches(len(labels), work if fitted.latent is None else MOST_WORK):
         load_latent(fitted, bound, partition, some.start)
         draws = (labels[some], fitted.log_urn[some], weights[some])
@@ -60,7 +60,7 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
 
 
 def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Log predictive density of the rows of `X` under each of some draws alone, draws as rows."""
+    """Log predictive density of the rows of `X` under each of some draws, draws as rows."""
     n, n_clusters = len(X), int(fitted.estimate.max()) + 1
     bound, partition = new_workspace(fitted)
     new = fitted.likelihood.rows(bound, X)
@@ -78,13 +78,13 @@ def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.n
 
 
 def _batches(n_draws: int, work: int) -> list[slice]:
-    """Draws in kernel calls short enough for Ctrl-C to be noticed."""
+    """Batches of draws, for kernel calls so short that Ctrl-C is noticed."""
     size = max(1, MOST_WORK // (work + 1))
     return [slice(start, start + size) for start in range(0, n_draws, size)]
 
 
 def load_latent(fitted: Fitted, bound: Any, partition: Partition, draw: Any) -> None:
-    """Let the missing entries be those of a draw, if chains move them; all slots are emptied."""
+    """Set the latent values to those of a draw, if there are any; this empties all slots."""
     latent = fitted.latent_draws
     if latent is not None:
         set_latent(bound, latent[draw])
@@ -92,10 +92,10 @@ def load_latent(fitted: Fitted, bound: Any, partition: Partition, draw: Any) -> 
 
 
 def imputed(fitted: Fitted, X: np.ndarray) -> Fitted:
-    """The fit of `X` as if its chains had moved all missing entries, which are drawn here.
+    """The fit of `X` as if its chains had sampled all missing entries; they are drawn here.
 
-    Given the partition of a draw they are drawn from their law, so the joint posterior is that of
-    such chains. The seed is fixed: the same question has the same answer.
+    They are drawn from their distribution given the partition of each draw, so the joint posterior
+    is that of such chains. The seed is fixed: the same call gives the same result.
     """
     rng = np.random.default_rng(0)
     bound, partition = new_workspace(fitted)
@@ -111,7 +111,7 @@ def imputed(fitted: Fitted, X: np.ndarray) -> Fitted:
 
 
 def new_workspace(fitted: Fitted) -> tuple[Any, Partition]:
-    """Bound training data and a partition with room for every draw."""
+    """Bound training data and a partition, with enough slots for every draw."""
     capacity = fitted.log_urn.shape[1]
     return grown_bound(fitted.bound, capacity), new_partition(fitted.posterior.n_items, capacity)
 

@@ -13,19 +13,15 @@ from typing import Any, NoReturn
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from bnpcluster._core.descriptions import parameters
 from bnpcluster._core.messages import in_shell_words, with_columns
 from bnpcluster._estimators.mixture import Mixture
 from bnpcluster._version import __version__
 from bnpcluster.cli import read, write
 from bnpcluster.likelihoods import LIKELIHOODS, PyClone
 from bnpcluster.likelihoods.pyclone.tables import COLUMNS, index_rows
-from bnpcluster.mixtures import (
-    DPMixture,
-    FiniteDirichletMixture,
-    MFMMixture,
-    NGGMixture,
-    PitmanYorMixture,
-)
+from bnpcluster.mixtures import PRESETS, BNPMixture
+from bnpcluster.priors import PRIORS
 from bnpcluster.pyclone import prevalences
 from bnpcluster.samplers import SAMPLERS
 
@@ -38,26 +34,11 @@ exit status:
   130  interrupted by Ctrl-C; what had been drawn by then is written
 """
 MUTATIONS = "mutations.tsv"
-MODELS: dict[str, type[Mixture]] = {
-    "dp": DPMixture,
-    "py": PitmanYorMixture,
-    "ngg": NGGMixture,
-    "mfm": MFMMixture,
-    "finite": FiniteDirichletMixture,
-}
 OF_ROWS = [name for name in LIKELIHOODS if name != "pyclone"]
 CODED = {"categorical": "all", "columns": "text"}
 """Which columns of a table may hold words, by likelihood."""
-PRIOR_PARAMETERS = {
-    "alpha": "concentration (dp, py)",
-    "discount": "discount (py)",
-    "tau": "total mass (ngg)",
-    "sigma": "0 to 1; the larger, the more small clusters (ngg)",
-    "gamma": "weight of the components (mfm)",
-    "n_components_prior": "gnedin, poisson,1.0 or geometric,0.1 (mfm)",
-    "n_components": "components (finite)",
-    "concentration": "weight of the components (finite)",
-}
+EXAMPLES = {"n_components_prior": ": gnedin, poisson,1.0 or geometric,0.1"}
+"""What a parameter of a prior looks like at the command line, where that is not a number."""
 READS = {
     "n_grid": (int, "points of the grid of prevalences (101)"),
     "density": (str, "binomial or beta_binomial; binomial by default"),
@@ -172,9 +153,9 @@ def _add_files(command: argparse.ArgumentParser) -> None:
 def _add_model(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("model")
     group.add_argument(
-        "--prior", default="dp", metavar="NAME", help=f"{', '.join(MODELS)}; dp by default"
+        "--prior", default="dp", metavar="NAME", help=f"{', '.join(PRIORS)}; dp by default"
     )
-    for name, text in PRIOR_PARAMETERS.items():
+    for name, text in prior_parameters().items():
         group.add_argument(f"--{name.replace('_', '-')}", type=value, metavar="VALUE", help=text)
     group.add_argument("--point-estimate", metavar="NAME", help="vi, binder or map; vi by default")
 
@@ -298,12 +279,26 @@ def _written(options: argparse.Namespace, model: Mixture, rows: read.Rows, *more
 def build(options: argparse.Namespace) -> Mixture:
     """The model that the options describe."""
     seed = secrets.randbits(32) if options.seed is None else options.seed
-    if options.prior not in MODELS:
-        raise ValueError(f"Unknown prior {options.prior!r}. Available: {', '.join(MODELS)}.")
-    model = MODELS[options.prior]
-    known = model._get_param_names()
-    given = {name: v for name, v in vars(options).items() if name in {*known, *PRIOR_PARAMETERS}}
-    foreign = [name for name in given if name not in known]
+    if options.prior not in PRIORS:
+        raise ValueError(f"Unknown prior {options.prior!r}. Available: {', '.join(PRIORS)}.")
+    model, own = PRESETS.get(options.prior, BNPMixture), PRIORS[options.prior]._get_param_names()
+    given = vars(options)
+    of_priors = {name: given[name] for name in prior_parameters() if name in given}
+    foreign = [name for name in of_priors if name not in own]
     if foreign:
         raise ValueError(f"--{foreign[0].replace('_', '-')} is no parameter of {options.prior}.")
-    return model(**given, random_state=seed, verbose=int(not options.quiet))
+    settings = {name: v for name, v in given.items() if name in model._get_param_names()}
+    if model is BNPMixture:  # a prior without a mixture of its own
+        settings["prior"] = PRIORS[options.prior](**of_priors)
+    return model(**settings, random_state=seed, verbose=int(not options.quiet))
+
+
+def prior_parameters() -> dict[str, str]:
+    """The parameters of all priors, with a help text."""
+    found: dict[str, list[str]] = {}
+    said: dict[str, str] = {}
+    for name, cls in PRIORS.items():
+        for parameter, sentence in parameters(cls).items():
+            found.setdefault(parameter, []).append(name)
+            said.setdefault(parameter, sentence + EXAMPLES.get(parameter, ""))
+    return {name: f"{said[name]} ({', '.join(priors)})" for name, priors in found.items()}

@@ -1,4 +1,4 @@
-"""Pictures of fitted models, in the manner of scikit-learn's Display objects.
+"""Plots of fitted models, as scikit-learn's Display objects.
 
 ==========================  ================================================================
 `CoclusteringDisplay`       probabilities that rows share a cluster, as a matrix
@@ -9,9 +9,9 @@
 `AdjacencyDisplay`          a network, its vertices ordered by cluster
 ==========================  ================================================================
 
-Each is made by `from_estimator` (some also from a `Posterior`, or from label draws of any program),
-keeps what it shows as attributes, and can be drawn again by `plot`. matplotlib is imported when a
-picture is drawn, and not before.
+Create a display with `from_estimator`. Some also accept a `Posterior`, or label draws of any
+program. The data of the picture are attributes; `plot` draws it again. matplotlib is imported only
+when a picture is drawn.
 """
 
 from bnpcluster.plotting.adjacency_display import AdjacencyDisplay

@@ -1,4 +1,4 @@
-"""A network as a picture: its adjacency matrix, the vertices ordered by cluster."""
+"""The adjacency matrix of a network, with the vertices ordered by cluster."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnpcluster.plotting.common import axes_for, check_model
 
-UNSEEN = "lightsteelblue"  # the colour of cells none of whose pairs was observed
+UNSEEN = "lightsteelblue"  # the colour of cells without observed pairs
 
 
 class AdjacencyDisplay:
-    """The adjacency matrix of a network, its vertices ordered by cluster.
+    """The adjacency matrix of a network, with the vertices ordered by cluster.
 
-    Make it with `from_estimator`; a network of more vertices than the picture has cells is shown
-    as the share of linked pairs per cell.
+    Create it with `from_estimator`. If the network has more vertices than `n_cells`, each cell
+    shows the share of linked pairs.
 
     Parameters
     ----------
     density : ndarray of shape (n_cells, n_cells)
-        Linked pairs as a share of the observed ones; NaN where none was observed.
+        Linked pairs as a share of the observed pairs of a cell; NaN where none was observed.
     boundaries : ndarray
-        How many vertices there are up to the end of each cluster.
+        Number of vertices up to the end of each cluster.
 
     Attributes
     ----------
     image_ : matplotlib AxesImage
+        The matrix.
     lines_ : list of matplotlib LineCollection
         The boundaries of clusters, if drawn.
     ax_ : matplotlib Axes
+        The axes of the picture.
     figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -59,17 +62,18 @@ class AdjacencyDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> AdjacencyDisplay:
-        """Draw the network an estimator was fitted on.
+        """Draw the network of a fitted model.
 
         Parameters
         ----------
         estimator : InfiniteRelationalModel
-            Fitted.
+            A fitted model.
         labels : array-like of shape (n_vertices,), optional
-            Order the vertices by these instead of the estimator's `labels_`.
+            Labels that order the vertices; by default `labels_` of the estimator.
         n_cells : int, default=1000
-            Rows and columns of the picture at most.
+            Largest number of rows and columns of the picture.
         ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `matplotlib.axes.Axes.imshow`.
 
@@ -92,7 +96,7 @@ class AdjacencyDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            A new figure is made without.
+            Axes to draw on; by default those of a new figure.
         lines : bool, default=True
             Whether to draw the boundaries of clusters.
         **kwargs : dict
@@ -117,7 +121,7 @@ class AdjacencyDisplay:
 
 
 def _density(graph: Any, labels: NDArray, n_cells: int) -> NDArray[np.float64]:
-    """Links per observed pair in every cell, the vertices being ordered by label."""
+    """Links per observed pair in every cell, with the vertices ordered by label."""
     n, (rows, columns, values) = len(labels), graph.entries()
     position = np.empty(n, np.intp)
     position[np.argsort(labels, kind="stable")] = np.arange(n)

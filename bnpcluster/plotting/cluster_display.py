@@ -1,4 +1,4 @@
-"""The rows of the data, coloured by cluster and the paler the less sure their cluster is."""
+"""The rows of the data, coloured by cluster; paler colours show less certain clusters."""
 
 from __future__ import annotations
 
@@ -20,33 +20,37 @@ from bnpcluster.plotting.common import (
     labels_for,
 )
 
-NAMED = 10  # clusters that the legend names
+NAMED = 10  # largest number of clusters in the legend
 PALEST = 0.15
-BY_CLUSTER = "cluster"  # what the second axis is if the data have one column
+BY_CLUSTER = "cluster"  # name of the second axis if the data have one column
 
 
 class ClusterDisplay:
-    """The rows as points, coloured by cluster; the paler, the less sure their cluster is.
+    """The rows as points, coloured by cluster; paler colours show less certain clusters.
 
-    One column is shown along the first axis, the clusters one above the other; two columns against
-    each other; more by their first two principal components, of columns scaled to unit variance.
+    One column is shown along the first axis, with the clusters along the second one. Two columns
+    are shown as they are. More columns are scaled to unit variance, and shown by their first two
+    principal components.
 
     Parameters
     ----------
     points : ndarray of shape (n_rows, 2)
+        Coordinates of the rows.
     labels : ndarray of shape (n_rows,)
-        Clusters from 0, the largest first.
+        Clusters from 0, largest first.
     certainty : ndarray of shape (n_rows,)
-        The mean probability of sharing a cluster with the others of the own one.
+        Mean probability of sharing a block with the rows of the same cluster.
     names : pair of str
-        What the two coordinates are.
+        Names of the coordinates.
 
     Attributes
     ----------
     points_ : list of matplotlib PathCollection
         One for every cluster.
     ax_ : matplotlib Axes
+        The axes of the picture.
     figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -83,17 +87,18 @@ class ClusterDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> ClusterDisplay:
-        """Draw the rows a mixture was fitted on.
+        """Draw the rows of a fitted mixture.
 
         Parameters
         ----------
         estimator : mixture
-            Fitted.
+            A fitted model.
         labels : array-like of shape (n_samples,), optional
-            Colour the rows by these instead of the estimator's `labels_`.
+            Labels that colour the rows; by default `labels_` of the estimator.
         columns : one or two of int or str, optional
             The columns to show, by number or name.
         ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `plot`.
 
@@ -113,9 +118,9 @@ class ClusterDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            A new figure is made without.
+            Axes to draw on; by default those of a new figure.
         n_rows : int, default=5000
-            Of more rows than these, so many evenly spaced ones are shown.
+            Largest number of rows to show; of more rows, evenly spaced ones are shown.
         **kwargs : dict
             Passed to `matplotlib.axes.Axes.scatter`.
 
@@ -138,7 +143,7 @@ class ClusterDisplay:
             drawn = {**style, "c": shades, **kwargs}
             self.points_.append(ax.scatter(*self.points[inside].T, **drawn))
             if k < NAMED:
-                # Without data, so that the legend shows the full colour.
+                # A scatter without data, so that the legend shows the full colour.
                 ax.scatter([], [], **style, color=colour, label=f"cluster {k}")
         title = "paler: less sure" + (f"\n{n_clusters} in all" if n_clusters > NAMED else "")
         ax.legend(title=title, title_fontsize="small", **LEGEND)
@@ -155,14 +160,14 @@ def _coordinates(
     names: list[str],
     columns: Sequence[int | str] | None,
 ) -> tuple[NDArray[np.float64], tuple[str, str]]:
-    """Two coordinates for every row, and their names."""
+    """Two coordinates of every row, and their names."""
     if columns is not None:
         chosen = [_column(name, names) for name in columns]
         if len(chosen) not in (1, 2):
             raise ValueError(f"columns must name one or two columns, got {len(chosen)}.")
         X, names = X[:, chosen], [names[j] for j in chosen]
     if X.shape[1] == 1:
-        # Within its cluster a row is moved a little, by a sequence that fills the unit interval.
+        # Shift rows within their cluster a little, by a sequence that fills the unit interval.
         spread = 0.6 * ((np.arange(len(X)) * (np.sqrt(5) - 1) / 2) % 1 - 0.5)
         return np.column_stack([X[:, 0], labels + spread]), (names[0], BY_CLUSTER)
     if X.shape[1] == 2:
@@ -171,20 +176,22 @@ def _coordinates(
 
 
 def _column(name: int | str, names: list[str]) -> int:
-    """The number of a column that is given by number or name."""
+    """The number of a column, given by number or name."""
     if isinstance(name, str):
         if name in names:
             return names.index(name)
     elif isinstance(name, (int, np.integer)) and 0 <= name < len(names):
         return int(name)
-    raise ValueError(f"There is no column {name!r}; available: 0 to {len(names) - 1}, {names}.")
+    raise ValueError(
+        f"There is no column {name!r}: use a number from 0 to {len(names) - 1}, or {names}."
+    )
 
 
 def _principal_components(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], tuple[str, str]]:
-    """The first two of the columns scaled to unit variance, and their shares of the variance."""
+    """The first two principal components of the scaled columns, and their names."""
     Z = X - X.mean(axis=0)
     scale = Z.std(axis=0)
-    # By the covariance of the columns: there are fewer of them than of rows, as a rule.
+    # Use the covariance of the columns: there are usually fewer columns than rows.
     Z /= np.where(scale > 0, scale, 1.0)
     variances, directions = np.linalg.eigh(Z.T @ Z)
     shares = 100 * variances[::-1][:2] / variances.sum()

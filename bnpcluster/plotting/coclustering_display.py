@@ -1,4 +1,4 @@
-"""Which rows belong together, and how surely: the co-clustering matrix as a picture."""
+"""The co-clustering matrix: probabilities that two rows share a cluster."""
 
 from __future__ import annotations
 
@@ -20,28 +20,33 @@ from bnpcluster.posterior import Posterior
 
 
 class CoclusteringDisplay:
-    """Posterior probabilities that two rows share a cluster, the rows ordered by cluster.
+    """Posterior probabilities that two rows share a cluster, with the rows ordered by cluster.
 
-    Clusters come the largest first; within one, rows that are often together stand side by side
-    (as the leaves of average linkage), and those that hang loose come last. Of more rows than
-    `n_rows`, evenly spaced ones are shown, so that nothing of size n x n is made.
+    The largest cluster comes first. Within a cluster, rows that are often together are adjacent (as
+    the leaves of average linkage), and loosely attached rows come last. At most `n_rows` evenly
+    spaced rows are shown, so nothing of size n x n is computed.
 
     Parameters
     ----------
     probability : ndarray of shape (n_shown, n_shown)
+        Probability that two of the shown rows share a cluster.
     order : ndarray of shape (n_shown,)
-        The rows that are shown.
+        Numbers of the shown rows.
     boundaries : ndarray of shape (n_clusters,)
-        How many rows there are up to the end of each cluster, shown or not.
+        Number of rows up to the end of each cluster, shown or not.
 
     Attributes
     ----------
     image_ : matplotlib AxesImage
+        The matrix.
     lines_ : list of matplotlib LineCollection
         The boundaries of clusters, if drawn.
     colorbar_ : matplotlib Colorbar or None
+        The colour bar, if drawn.
     ax_ : matplotlib Axes
+        The axes of the picture.
     figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -79,12 +84,13 @@ class CoclusteringDisplay:
         Parameters
         ----------
         estimator : mixture or InfiniteRelationalModel
-            Fitted.
+            A fitted model.
         labels : array-like of shape (n_samples,), optional
-            Order the rows by these instead of the estimator's `labels_`.
+            Labels that order the rows; by default `labels_` of the estimator.
         n_rows : int, default=500
-            How many rows are shown at most.
+            Largest number of rows to show.
         ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `plot`.
 
@@ -112,13 +118,15 @@ class CoclusteringDisplay:
         Parameters
         ----------
         draws : array-like of int, shape (n_draws, n_items) or (n_chains, n_draws, n_items)
-            Only equality of labels within a draw matters.
+            Labels of the items. Only equality of labels within a draw matters.
         labels : array-like of shape (n_items,), optional
-            Order the items by these instead of the point estimate.
+            Labels that order the items; by default the point estimate.
         weights : array-like, one number per draw, optional
+            Weights of the draws; by default equal.
         n_rows : int, default=500
-            How many items are shown at most.
+            Largest number of items to show.
         ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `plot`.
 
@@ -144,11 +152,13 @@ class CoclusteringDisplay:
         Parameters
         ----------
         posterior : Posterior
+            The posterior to show.
         labels : array-like of shape (n_items,), optional
-            Order the items by these instead of the point estimate.
+            Labels that order the items; by default the point estimate.
         n_rows : int, default=500
-            How many items are shown at most.
+            Largest number of items to show.
         ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `plot`.
 
@@ -171,7 +181,7 @@ class CoclusteringDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            A new figure is made without.
+            Axes to draw on; by default those of a new figure.
         lines : bool, default=True
             Whether to draw the boundaries of clusters.
         colorbar : bool, default=True
@@ -202,13 +212,13 @@ class CoclusteringDisplay:
 def _order_by_similarity(
     probability: NDArray[np.float64], labels: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """An order by cluster, and within each by how often items are together."""
+    """Order items by cluster, and within a cluster by how often they are together."""
     order = []
     for k in np.unique(labels):
         inside = np.flatnonzero(labels == k)
         if len(inside) > 1:
-            apart = squareform(1.0 - probability[np.ix_(inside, inside)], checks=False)
-            # Reversed, for what joins a group late has the first leaves.
-            inside = inside[leaves_list(linkage(apart, "average"))[::-1]]
+            distance = squareform(1.0 - probability[np.ix_(inside, inside)], checks=False)
+            # Reversed: the items that join a group last are the first leaves.
+            inside = inside[leaves_list(linkage(distance, "average"))[::-1]]
         order.append(inside)
     return np.concatenate(order)

@@ -1,4 +1,4 @@
-"""What displays share: axes, colours that all eyes tell apart, and a few sums over draws."""
+"""Shared parts of the displays: axes, colour-blind safe colours, and averages over draws."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bnpcluster import partitions
 from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
 
-# The palette of Okabe and Ito without black and yellow, which are hard to see on grounds of ours.
+# The palette of Okabe and Ito, without black and yellow, which are hard to see on our backgrounds.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 MARKERS = "os^Dv*"
-# "best" by name: as a default it would warn where there is much to keep clear of.
+# "best" is given explicitly: as a default, matplotlib warns that it is slow for many points.
 LEGEND = {"loc": "best", "fontsize": "small", "framealpha": 0.7}
 
 KINDS = {
@@ -23,11 +23,11 @@ KINDS = {
     "rows": "a mixture, which has rows and columns",
     "vertices": "an InfiniteRelationalModel",
 }
-"""What displays take, by what the models cluster."""
+"""The models that displays accept, by the items that they cluster."""
 
 
 def axes_for(display: Any, ax: Any) -> Any:
-    """The axes to draw on: those given, or those of a new figure."""
+    """The given axes, or those of a new figure."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -38,25 +38,25 @@ def axes_for(display: Any, ax: Any) -> Any:
 
 
 def check_model(display: type, estimator: Any, items: str = "") -> None:
-    """Raise one sentence unless this is a fitted model of items that the display can show."""
+    """Raise an error unless this is a fitted model of items that the display can show."""
     own = getattr(type(estimator), "_items", None)
     if own is None or items not in ("", own):
-        hint = "; pass its last step, pipeline[-1]" if hasattr(estimator, "steps") else ""
+        hint = ": pass its last step, pipeline[-1]" if hasattr(estimator, "steps") else ""
         raise TypeError(
-            f"{display.__name__} takes {KINDS[items]}, got {type(estimator).__name__}{hint}."
+            f"{display.__name__} needs {KINDS[items]}, got {type(estimator).__name__}{hint}."
         )
     check_is_fitted(estimator)
 
 
 def column_names(estimator: Any) -> list[str]:
-    """The names of the columns an estimator was fitted on."""
+    """The names of the columns of a fitted estimator."""
     names = getattr(estimator, "feature_names_in_", None)
     n_columns = estimator.n_features_in_
     return [f"column {j}" for j in range(n_columns)] if names is None else list(map(str, names))
 
 
 def as_posterior(draws: ArrayLike, weights: ArrayLike | None) -> Posterior:
-    """Label draws, with or without an axis of chains, as a posterior."""
+    """Convert label draws, with or without an axis of chains, to a posterior."""
     array = np.asarray(draws)
     label_draws.as_draws(array)
     if array.ndim == 2:
@@ -66,23 +66,23 @@ def as_posterior(draws: ArrayLike, weights: ArrayLike | None) -> Posterior:
 
 
 def labels_for(posterior: Posterior, labels: ArrayLike | None) -> NDArray[np.intp]:
-    """Valid labels from 0, the largest cluster first; the point estimate if there are none."""
+    """Valid labels from 0, largest cluster first; the point estimate if `labels` is None."""
     if labels is None:
         return posterior.point_estimate().astype(np.intp)
     return partitions.relabel(label_draws.as_labels(labels, posterior.n_items)).astype(np.intp)
 
 
 def evenly_spaced(n: int, size: int) -> NDArray[np.intp]:
-    """About `size` of the numbers below `n`, evenly spaced; all of them if they are no more."""
+    """At most `size` of the numbers 0 .. n-1, evenly spaced."""
     size = min(n, size)
     return ((np.arange(size) + 0.5) * (n / size)).astype(np.intp)
 
 
 def certainty(posterior: Posterior, labels: NDArray[np.intp]) -> NDArray[np.float64]:
-    """The mean probability that an item is together with one of its own cluster.
+    """The mean probability that an item shares a block with the items of its own cluster.
 
-    By counting how many of the cluster are in the item's block, draw by draw; nothing of size n x n
-    is made.
+    Each draw counts the items of the cluster in the block of the item. Nothing of size n x n is
+    computed.
     """
     flat, weights = label_draws.as_draws(posterior.labels), posterior.weights.ravel()
     n_clusters, result = int(labels.max()) + 1, np.zeros(len(labels))
@@ -99,6 +99,6 @@ def weighted_quantile(
     """Along the first axis, the smallest value with at least a `share` of the weight up to it."""
     order = values.argsort(axis=0)
     reached = np.cumsum(weights[order], axis=0)
-    # By a whisker less, lest rounding skip a value that reaches the share exactly.
+    # Slightly less than the share, so that rounding does not skip a value that reaches it exactly.
     row = (reached < (share - 1e-12) * reached[-1]).sum(axis=0)
     return np.take_along_axis(values, np.take_along_axis(order, row[None], axis=0), axis=0)[0]

@@ -23,9 +23,9 @@ from bnpcluster.plotting.common import (
 )
 
 Random = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-MARGIN = 0.2  # of the range of the data, on both sides of it
-POINTS = {1: 400, 2: 80}  # along every axis, by the number of columns
-CHUNK = 10_000  # points whose densities under all draws stand in memory at once
+MARGIN = 0.2  # added on both sides of the range of the data, as a share of it
+POINTS = {1: 400, 2: 80}  # grid points along every axis, by the number of columns
+CHUNK = 10_000  # points whose densities under all draws are in memory at the same time
 BAND = 0.3  # opacity
 MASSES = (0.95, 0.75, 0.5, 0.25)  # of the regions that the contours of a map enclose
 
@@ -33,32 +33,34 @@ MASSES = (0.95, 0.75, 0.5, 0.25)  # of the regions that the contours of a map en
 class DensityDisplay:
     """The posterior predictive density on a grid, with pointwise bands over draws.
 
-    The mean over all draws is the density that `score_samples` gives. At every point the band holds
-    the central share `level` of random densities. With ``bands="posterior"``, for Gaussian
-    likelihoods, these are densities from their posterior: for every draw of the partition, the
-    weight, mean and covariance of each cluster are drawn, too; rows of clusters not yet seen enter
-    by their mean. With ``bands="draws"`` they are the draws' predictive densities, in which all
-    this is integrated out: such a band shows what rests on the partition alone, and is narrower.
+    The mean over all draws is the density of `score_samples`. At every point, the band contains the
+    central share `level` of random densities. With ``bands="posterior"``, for Gaussian likelihoods,
+    these are draws from the posterior of the density: the weight, mean and covariance of each
+    cluster are drawn given each draw of the partition; new clusters enter by their mean density.
+    With ``bands="draws"``, they are the predictive densities of the draws, in which all these
+    parameters are integrated out. Such a band shows only the uncertainty of the partition, and is
+    narrower.
 
-    Two columns are shown by contours of the mean, around the regions of highest density that hold
-    95, 75, 50 and 25 % of the probability. The band of a contour is where its height lies within
-    the band of the density. Laws of whole numbers show probabilities instead.
+    Two columns are shown by contours of the mean, around the regions of highest density that have
+    95, 75, 50 and 25 % of the probability. The band of a contour is the region where its height is
+    within the band of the density. Likelihoods of whole numbers show probabilities instead.
 
     Parameters
     ----------
     grid : tuple of one or two ndarray
-        Where the density is shown, along every column.
+        Grid points along every column.
     mean, lower, upper : ndarray of shape (n_points,), or (n_points of the second, of the first)
         The density and its band.
     data : ndarray of shape (n_rows, 1) or (n_rows, 2)
         The rows of the fit.
     level : float, default=0.9
+        Probability of the band at every point.
     names : tuple of str
-        What the columns are.
+        Names of the columns.
     discrete : bool, default=False
-        Whether the grid is of whole numbers, with probabilities.
+        Whether the grid contains whole numbers, with probabilities.
     bands : {"draws", "posterior"}, default="draws"
-        What the bands hold, for the legend.
+        The kind of the bands, for the legend.
 
     Attributes
     ----------
@@ -75,7 +77,9 @@ class DensityDisplay:
     points_ : matplotlib PathCollection
         The data (two columns).
     ax_ : matplotlib Axes
+        The axes of the picture.
     figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -131,22 +135,23 @@ class DensityDisplay:
         Parameters
         ----------
         estimator : mixture
-            Fitted on one or two columns, or on more if `columns` are given.
+            A mixture fitted on one or two columns, or on more if `columns` is given.
         columns : int, str or list of them, optional
-            Numbers or names of the one or two columns to show, whatever the others; for Gaussian
-            likelihoods. By default all columns.
+            Numbers or names of the one or two columns to show, only for Gaussian likelihoods. By
+            default all columns.
         grid : array-like, or two of them for two columns, optional
-            Where along every column; by default the range of the data and a little more.
+            Grid points along every column; by default the range of the data with a margin.
         level : float, default=0.9
-            Probability that a band holds at every point.
+            Probability of the band at every point.
         n_draws : int, default=200
-            How many draws the bands rest on at most; the mean rests on all of them.
+            Largest number of draws for the bands; the mean uses all of them.
         bands : {"auto", "posterior", "draws"}, default="auto"
-            What the bands hold, see above. "auto" is "posterior" for Gaussian likelihoods, and
+            The kind of the bands, see above. "auto" is "posterior" for Gaussian likelihoods, and
             "draws" for others.
         random_state : None, int, RandomState or Generator, default=0
-            For the parameters that are drawn for "posterior" bands.
+            Seed of the parameters drawn for "posterior" bands.
         ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `plot`.
 
@@ -190,11 +195,11 @@ class DensityDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            A new figure is made without.
+            Axes to draw on; by default those of a new figure.
         data : bool, default=True
             Whether to show the data, as a histogram or as points.
         **kwargs : dict
-            Of the mean: passed to `matplotlib.axes.Axes.plot` or `matplotlib.axes.Axes.contour`.
+            Passed to `matplotlib.axes.Axes.plot` or `matplotlib.axes.Axes.contour` for the mean.
 
         Returns
         -------
@@ -209,22 +214,22 @@ class DensityDisplay:
         return self
 
     def _plot_curve(self, ax: Any, data: bool, kwargs: dict[str, Any]) -> None:
-        x, share = self.grid[0], self._share()
+        x, label = self.grid[0], self._band_label()
         if data:
             self.histogram_ = self._histogram(ax)
         if self.discrete:
             style: dict[str, Any] = {"marker": "o", "ls": "none", "color": COLOURS[0]}
-            self.band_ = ax.vlines(x, self.lower, self.upper, colors=COLOURS[0], lw=2, label=share)
+            self.band_ = ax.vlines(x, self.lower, self.upper, colors=COLOURS[0], lw=2, label=label)
         else:
             style = {"color": COLOURS[0]}
-            band = {"color": COLOURS[0], "alpha": BAND, "lw": 0, "label": share}
+            band = {"color": COLOURS[0], "alpha": BAND, "lw": 0, "label": label}
             self.band_ = ax.fill_between(x, self.lower, self.upper, **band)
         (self.line_,) = ax.plot(x, self.mean, **{**style, "label": "posterior mean", **kwargs})
         ax.set(xlabel=self.names[0], ylabel="probability" if self.discrete else "density")
         ax.set_ylim(bottom=0)
         ax.legend(**LEGEND)
 
-    def _share(self) -> str:
+    def _band_label(self) -> str:
         return f"{100 * self.level:g} % {'of draws' if self.bands == 'draws' else 'credible'}"
 
     def _histogram(self, ax: Any) -> Any:
@@ -255,10 +260,10 @@ class DensityDisplay:
         style = {"colors": colours, "linewidths": 1.2, **kwargs}
         self.contours_ = ax.contour(*self.grid, self.mean, list(masses), **style)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
-        self._explain(ax, list(masses.values()), colours)
+        self._draw_legend(ax, list(masses.values()), colours)
 
-    def _explain(self, ax: Any, masses: list[float], colours: NDArray[np.float64]) -> None:
-        """A legend of the regions, from the innermost, and of their bands."""
+    def _draw_legend(self, ax: Any, masses: list[float], colours: NDArray[np.float64]) -> None:
+        """Draw a legend of the regions, innermost first, and of their bands."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
@@ -266,12 +271,12 @@ class DensityDisplay:
             Line2D([], [], color=colour, label=f"{100 * mass:g} % of mass")
             for mass, colour in zip(masses[::-1], colours[::-1], strict=True)
         ]
-        band = Patch(color=colours[-1], alpha=BAND, lw=0, label=self._share())
+        band = Patch(color=colours[-1], alpha=BAND, lw=0, label=self._band_label())
         ax.legend(handles=[*lines, band], **LEGEND)
 
 
 def _kind_of_bands(estimator: Any, bands: str) -> str:
-    """What the bands hold."""
+    """The kind of the bands, checked."""
     gaussian = estimator._fitted.likelihood.is_gaussian
     if bands == "auto":
         return "posterior" if gaussian else "draws"
@@ -279,7 +284,7 @@ def _kind_of_bands(estimator: Any, bands: str) -> str:
         raise ValueError(arguments.unknown("bands", str(bands), ("auto", "posterior", "draws")))
     if bands == "posterior" and not gaussian:
         raise ValueError(
-            "bands='posterior' is there for the Gaussian likelihoods 'niw' and 'nig' alone: use "
+            "bands='posterior' is available only for the Gaussian likelihoods 'niw' and 'nig': use "
             "bands='draws'."
         )
     return bands
@@ -295,7 +300,7 @@ def _columns_to_show(estimator: Any, columns: Any) -> list[int]:
 def _log_density_by_draw(
     estimator: Any, bands: str, draws: NDArray, columns: list[int] | None, random_state: Any
 ) -> Random:
-    """From points to log densities by draw: the random ones whose spread is shown."""
+    """The function from points to the random log densities of the bands, one per draw."""
     if bands == "draws":
         if columns is None:
             whole = estimator._fitted
@@ -303,7 +308,7 @@ def _log_density_by_draw(
         some, own = columns, estimator._served(None)
         return lambda points: densities.draw_log_densities(own, points, draws, some)
     fitted, prior = estimator._served(None), estimator._fitted.prior
-    # One seed: the parameters are the same for every piece of the points.
+    # One seed: the parameters are the same for every chunk of the points.
     seed = arguments.seed_sequence(random_state)
     return lambda points: densities.random_log_densities(
         fitted, prior, points, draws, np.random.default_rng(seed), columns
@@ -313,7 +318,7 @@ def _log_density_by_draw(
 def _bands(
     random: Random, weights: NDArray[np.float64], points: NDArray[np.float64], level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The ends of the central share `level` of the random densities at every point."""
+    """The limits of the central share `level` of the random densities at every point."""
     bands = np.empty((2, len(points)))
     for start in range(0, len(points), CHUNK):
         part = slice(start, start + CHUNK)
@@ -326,9 +331,9 @@ def _bands(
 def region_heights(
     density: NDArray[np.float64], grid: tuple[NDArray[np.float64], ...]
 ) -> dict[float, float]:
-    """Heights of the contours around the regions of highest density that hold `MASSES`.
+    """Heights of the contours around the regions of highest density with the mass `MASSES`.
 
-    The lowest first, each with the mass of its region.
+    The lowest comes first, each with the mass of its region.
     """
     cells = np.outer(np.gradient(grid[1]), np.gradient(grid[0]))
     order = np.argsort(-density, axis=None)
@@ -338,17 +343,17 @@ def region_heights(
 
 
 def _check(estimator: Any, n_columns: int, discrete: bool, level: float) -> None:
-    """Raise one sentence about what cannot be shown."""
+    """Raise an error if the estimator cannot be shown."""
     if n_columns > 2:
         raise ValueError(
             f"DensityDisplay shows one or two columns, not {n_columns}: choose them with columns=, "
-            "fit a model on fewer columns, or look at ClusterDisplay."
+            "fit a model on fewer columns, or use ClusterDisplay."
         )
     if discrete and n_columns == 2:
-        law = type(estimator._fitted.likelihood).__name__
+        likelihood = type(estimator._fitted.likelihood).__name__
         raise ValueError(
-            f"DensityDisplay shows two columns only if they have a density, which {law} has not: "
-            "fit a model on one column."
+            f"{likelihood} has no density, so DensityDisplay shows only one column: fit a model on "
+            "one column."
         )
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}.")
@@ -364,19 +369,19 @@ def _axes(X: NDArray[np.float64], discrete: bool) -> tuple[NDArray[np.float64], 
             if high - low < n_points:
                 axes[-1] = np.arange(low, high + 1)
         else:
-            room = MARGIN * (high - low)
-            axes.append(np.linspace(low - room, high + room, n_points))
+            margin = MARGIN * (high - low)
+            axes.append(np.linspace(low - margin, high + margin, n_points))
     return tuple(axes)
 
 
 def _checked_grid(grid: Any, n_columns: int) -> tuple[NDArray[np.float64], ...]:
-    """A grid of the caller's, checked."""
+    """Check a given grid, and return its axes as arrays."""
     axes = (grid,) if n_columns == 1 else tuple(grid)
     arrays = tuple(np.asarray(a, float) for a in axes)
     if len(arrays) != n_columns or any(a.ndim != 1 or len(a) < 2 for a in arrays):
         raise ValueError(
-            "grid must be one increasing array of points for one column, and two for two."
+            "grid must be one array of at least two points, or a pair of them for two columns."
         )
     if any((np.diff(a) <= 0).any() or not np.isfinite(a).all() for a in arrays):
-        raise ValueError("The points of a grid must be finite and increasing.")
+        raise ValueError("The points of grid must be finite and increasing.")
     return arrays

@@ -1,4 +1,4 @@
-"""How many clusters there are: the posterior probabilities, beside the prior's."""
+"""Posterior and prior probabilities of the number of clusters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bnpcluster.plotting.common import COLOURS, LEGEND, axes_for, check_model
 from bnpcluster.posterior import Posterior
 
-NEGLIGIBLE = 0.001  # numbers less probable than this are not shown at the ends
+NEGLIGIBLE = 0.001  # numbers less probable than this are not shown at either end
 
 
 class NumberOfClustersDisplay:
@@ -30,10 +30,15 @@ class NumberOfClustersDisplay:
     Attributes
     ----------
     bars_ : matplotlib BarContainer
+        The posterior.
     prior_ : matplotlib Line2D or None
+        The prior, if drawn.
     estimate_ : matplotlib Line2D or None
+        The point estimate, if drawn.
     ax_ : matplotlib Axes
+        The axes of the picture.
     figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -66,11 +71,12 @@ class NumberOfClustersDisplay:
         Parameters
         ----------
         estimator : mixture or InfiniteRelationalModel
-            Fitted.
+            A fitted model.
         prior : bool, default=True
-            Whether to show the prior's probabilities, too; hyper-priors are averaged over. That
-            takes a second per thousand rows if a discount, or the sigma of `NGG`, is sampled.
+            Whether to show the probabilities of the prior, averaged over hyper-priors. This takes
+            a second per thousand rows if a discount, or the sigma of `NGG`, is sampled.
         ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `matplotlib.axes.Axes.bar`.
 
@@ -97,8 +103,9 @@ class NumberOfClustersDisplay:
         Parameters
         ----------
         posterior : Posterior
-            For label draws of another program, ``Posterior(draws)``.
+            The posterior; for label draws of another program, ``Posterior(draws)``.
         ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `matplotlib.axes.Axes.bar`.
 
@@ -114,7 +121,7 @@ class NumberOfClustersDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            A new figure is made without.
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `matplotlib.axes.Axes.bar`.
 

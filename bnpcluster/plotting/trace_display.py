@@ -1,4 +1,4 @@
-"""A quantity along the chains, to see whether they have settled and agree."""
+"""A quantity along the chains, to see whether they have converged and agree."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from numpy.typing import ArrayLike
 from bnpcluster.plotting.common import COLOURS, axes_for, check_model
 from bnpcluster.posterior import Posterior
 
-SHOWN_CHAINS = 8  # that the legend tells apart
-SPREAD = 0.8  # between the chains' points of one whole number and the next
+SHOWN_CHAINS = 8  # largest number of chains with a legend
+SPREAD = 0.8  # width of the points of all chains around a whole number
 NAMES = {"n_clusters": "number of clusters"}
 
 
 class TraceDisplay:
     """The trace of a scalar quantity: its value at every kept draw, in one colour per chain.
 
-    Whole numbers are drawn as points, those of the chains side by side, for lines would hide one
-    another.
+    Whole numbers are drawn as points, with the chains side by side, because lines would overlap.
 
     Parameters
     ----------
     values : ndarray of shape (n_chains, n_draws)
+        Values of the quantity.
     name : str, default="value"
-        What the values are.
+        Name of the quantity.
 
     Attributes
     ----------
     lines_ : list of matplotlib Line2D
+        One for every chain.
     ax_ : matplotlib Axes
+        The axes of the picture.
     figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -56,11 +59,12 @@ class TraceDisplay:
         Parameters
         ----------
         estimator : mixture or InfiniteRelationalModel
-            Fitted.
+            A fitted model.
         name : str, default="log_posterior"
             A key of `estimator.posterior_.traces`: "log_posterior", "n_clusters", or a sampled
             parameter of the prior, such as "alpha".
         ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `matplotlib.axes.Axes.plot`.
 
@@ -80,9 +84,11 @@ class TraceDisplay:
         Parameters
         ----------
         posterior : Posterior
+            The posterior with the trace.
         name : str, default="log_posterior"
             A key of `posterior.traces`.
         ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `matplotlib.axes.Axes.plot`.
 
@@ -91,7 +97,7 @@ class TraceDisplay:
         TraceDisplay
         """
         if name not in posterior.traces:
-            raise ValueError(f"There is no trace {name!r}; available: {sorted(posterior.traces)}.")
+            raise ValueError(f"There is no trace {name!r}: use one of {sorted(posterior.traces)}.")
         return cls(posterior.traces[name], name).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> TraceDisplay:
@@ -100,7 +106,7 @@ class TraceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            A new figure is made without.
+            Axes to draw on; by default those of a new figure.
         **kwargs : dict
             Passed to `matplotlib.axes.Axes.plot`.
 
@@ -121,7 +127,7 @@ class TraceDisplay:
             ax.yaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
         ax.set(xlabel="kept draw", ylabel=NAMES.get(self.name, self.name.replace("_", " ")))
         if 1 < len(self.values) <= SHOWN_CHAINS:
-            # Above the axes, for there is no free place inside; short, to fit there.
+            # Above the axes, because there is no free area inside; short, to fit there.
             names = ["chain 0", *map(str, range(1, n_chains))]
             above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
             legend = ax.legend(

@@ -21,7 +21,7 @@ class FiniteDirichlet(Prior):
     n_components : int, default=10
         Components of the mixture; clusters are the components that contain items.
     concentration : float or pair, default=1.0
-        The `a` of the Dirichlet weights. A pair ``(shape, rate)`` is a Gamma hyper-prior.
+        Dirichlet weight of the components, `a`. A pair ``(shape, rate)`` is a Gamma hyper-prior.
 
     Examples
     --------

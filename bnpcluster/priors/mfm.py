@@ -24,7 +24,7 @@ class MFM(Prior):
     Parameters
     ----------
     gamma : float or pair, default=1.0
-        The Dirichlet weight `g`. A pair ``(shape, rate)`` is a Gamma hyper-prior.
+        Dirichlet weight of the components, `g`. A pair ``(shape, rate)`` is a Gamma hyper-prior.
     n_components_prior : str, (str, float) or array, default="gnedin"
         Prior of M = 1, 2, ...: ``("gnedin", c)`` with 0 < c < 1, very heavy-tailed;
         ``("poisson", rate)`` for M - 1; ``("geometric", p)``; or the probabilities of 1, 2, ..., as

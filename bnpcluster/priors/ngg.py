@@ -28,9 +28,10 @@ class NGG(Prior):
     Parameters
     ----------
     tau : float or pair, default=1.0
-        Positive. A pair ``(shape, rate)`` is a Gamma hyper-prior.
+        Total mass, positive. A pair ``(shape, rate)`` is a Gamma hyper-prior.
     sigma : float or pair, default=0.25
-        Between 0 and 1. A pair ``(a, b)`` is a Beta hyper-prior.
+        Between 0 and 1: the larger, the more small clusters. A pair ``(a, b)`` is a Beta
+        hyper-prior.
 
     References
     ----------

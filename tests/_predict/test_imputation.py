@@ -119,12 +119,12 @@ def test_mixed_columns_against_enumeration():
     np.testing.assert_allclose(found[0], enumerated_means(likelihood, mean, X, 5), atol=1e-9)
 
 
-LAW = NormalInverseWishart(mean=MEAN, kappa=KAPPA, nu=NU, scale=SCALE, missing="impute")
+LIKELIHOOD = NormalInverseWishart(mean=MEAN, kappa=KAPPA, nu=NU, scale=SCALE, missing="impute")
 
 
 def test_new_rows_under_covariances_against_enumeration():
     X = np.array([[-1.0, -1.2], [-0.8, 0.3], [1.5, 1.0], [1.2, 2.0]])
-    fitted, _ = exactly_fitted(LAW, PRIOR, X, 4)
+    fitted, _ = exactly_fitted(LIKELIHOOD, PRIOR, X, 4)
     partitions = all_partitions(5)
     for new in np.array([[0.4, NAN], [NAN, 1.8], [NAN, NAN]]):
         log_p, means = log_eppf(PRIOR, partitions), np.zeros((len(partitions), 2))
@@ -136,8 +136,8 @@ def test_new_rows_under_covariances_against_enumeration():
             means[j, miss] = conditional(X[old == row[4]], new)[0]
         p = np.exp(log_p - log_p.max())
         expected = np.where(miss, p @ means / p.sum(), new)
-        room = fitted._replace(bound=LAW.bind_observed(X))
-        np.testing.assert_allclose(impute(room, new[None])[0], expected, atol=1e-9)
+        full = fitted._replace(bound=LIKELIHOOD.bind_observed(X))
+        np.testing.assert_allclose(impute(full, new[None])[0], expected, atol=1e-9)
 
 
 def test_rows_of_the_fit_under_covariances_in_one_cluster():
@@ -145,7 +145,9 @@ def test_rows_of_the_fit_under_covariances_in_one_cluster():
     rng = np.random.default_rng(0)
     X = rng.multivariate_normal(MEAN, SCALE, size=12)
     X[4, 1] = NAN
-    model = FiniteDirichletMixture(n_components=1, likelihood=LAW, **{**QUICK, "n_draws": 2000})
+    model = FiniteDirichletMixture(
+        n_components=1, likelihood=LIKELIHOOD, **{**QUICK, "n_draws": 2000}
+    )
     model.fit(X)
     location, scale, df = conditional(np.delete(X, 4, axis=0), X[4])
     error = np.sqrt(scale[0, 0] * df / (df - 2) / 4000)

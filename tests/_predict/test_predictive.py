@@ -53,8 +53,8 @@ def against_enumeration(likelihood, prior, X):
             if probability == 0:
                 continue
             same = np.all(longer.partitions[:, :n] == labels, axis=1)
-            law = density[same] / density[same].sum()
-            for p, k in zip(law, longer.partitions[same, n], strict=True):
+            chance = density[same] / density[same].sum()
+            for p, k in zip(chance, longer.partitions[same, n], strict=True):
                 if k > labels.max():
                     novelty += probability * p
                 else:

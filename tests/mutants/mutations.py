@@ -268,8 +268,8 @@ MUTATION_MUTANTS = [
         OUT,
         "prevalences",
         "intervals leave out one tail too much",
-        "grid[(below < 1.0 - beyond)",
-        "grid[(below < 1.0 - 2 * beyond)",
+        "grid[(below < 1.0 - tail)",
+        "grid[(below < 1.0 - 2 * tail)",
         AVERAGES,
     ),
     Mutant(

@@ -67,8 +67,8 @@ DISPLAYS = [
         "plotting/coclustering_display.py",
         "_order_by_similarity",
         "loose rows come first",
-        'linkage(apart, "average"))[::-1]]',
-        'linkage(apart, "average"))]',
+        'linkage(distance, "average"))[::-1]]',
+        'linkage(distance, "average"))]',
         PAIRS,
     ),
     Mutant(

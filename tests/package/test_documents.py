@@ -7,6 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from bnpcluster import DPMixture
+from bnpcluster._core.descriptions import parameters, summary, table
+from bnpcluster.cli.commands import parser, prior_parameters
+from bnpcluster.likelihoods import LIKELIHOODS
+from bnpcluster.priors import PRIORS
+from bnpcluster.samplers import SAMPLERS
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "bnpcluster"
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
@@ -79,3 +86,18 @@ def test_the_reference_holds_every_public_module():
     for path in [*PACKAGE.glob("[a-z]*.py"), *PACKAGE.glob("[a-z]*/__init__.py")]:
         name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
         assert name in inside or f"   bnpcluster.{name}\n" in page, f"doc/api.md lacks {name}"
+
+
+def test_the_documentation_and_the_command_line_name_every_component():
+    """From the registries; the README has a table of its own."""
+    readme = (ROOT / "README.md").read_text()
+    shell = parser().parse_args(["fit", "table.csv", "--out", "results"])
+    for registry in (LIKELIHOODS, PRIORS, SAMPLERS):
+        for name, cls in registry.items():
+            assert f'`"{name}"`' in readme, name
+            assert f'| `"{name}"` | `{cls.__name__}` | {summary(cls)} |' in table(registry)
+    assert all(f'``"{name}"``' in DPMixture.__doc__ for name in (*LIKELIHOODS, *SAMPLERS))
+    assert shell.prior in PRIORS
+    for name, cls in PRIORS.items():
+        assert set(parameters(cls)) == set(cls._get_param_names()), name
+        assert all(name in prior_parameters()[parameter] for parameter in parameters(cls))

@@ -210,7 +210,7 @@ def test_a_history_is_bounded_and_evenly_spaced():
 @pytest.mark.parametrize(
     ("sampler", "parameters", "message"),
     [
-        (ARM(archive="ensemble"), {"n_chains": 2}, "three chains or more: n_chains is 2"),
+        (ARM(archive="ensemble"), {"n_chains": 2}, "needs at least 3 chains, got n_chains=2"),
         (ARM(), {"n_warmup": 0}, "n_warmup must be positive"),
         (JainNeal(launch="archive"), {"n_warmup": 0}, "n_warmup must be positive"),
         (ARM(variant="fulll"), {}, "variant must be one of.*Did you mean 'full'"),
