@@ -1,4 +1,4 @@
-"""The infinite relational model: clusters of the vertices of a network, by whom they link with."""
+"""The infinite relational model: cluster the vertices of a network by their links."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ DEFAULT_SAMPLER = "arm"
 
 @documented
 class InfiniteRelationalModel(Sampled):
-    """Infinite relational model: clusters of vertices that have links with the same clusters.
+    """Infinite relational model: cluster vertices that have links with the same clusters.
 
-    Every pair of clusters has its own probability of a link, and the number of clusters is
-    inferred: a stochastic block model whose blocks need not be counted first. Pairs that nobody
-    observed are left out of the likelihood and can be predicted.
+    Each pair of clusters has its own probability of a link. The model is a stochastic block model
+    that infers the number of clusters. Unobserved pairs are not part of the likelihood. You can
+    predict them with `predict_links`.
 
     Parameters
     ----------
     alpha : float, pair or "auto", default="auto"
-        Concentration of the Dirichlet process prior on partitions: the larger, the more clusters
-        are expected. A number is fixed; a pair ``(shape, rate)`` is a Gamma hyper-prior, and alpha
-        is sampled; ``"auto"`` is ``(1.0, 0.1)``.
+        Concentration of the Dirichlet process prior on partitions. Larger values favour more
+        clusters. A number is fixed. A pair ``(shape, rate)`` is a Gamma hyper-prior, and alpha is
+        sampled. ``"auto"`` means ``(1.0, 0.1)``.
     beta : (float, float), default=(1.0, 1.0)
-        What the prior counts as links and as their absence, for every pair of clusters.
+        Parameters of the Beta prior on the probability of a link, for each pair of clusters.
     directed : bool, default=False
         Whether ``A[i, j]``, a link from i to j, may differ from ``A[j, i]``.
     sampler : str or Sampler, default="arm"
         ``"arm"``, ``"gibbs"``, ``"jain_neal"`` or ``"sams"``, or such an object from
-        `bnpcluster.samplers`. Others need clusters that are independent of one another, and are
-        refused.
+        `bnpcluster.samplers`. Other samplers need clusters that are independent of one another
+        and raise an error.
     {lengths}
     init : str or array of int, default="auto"
         Where chains start: ``"one"`` (a single cluster), ``"singletons"``, ``"prior"`` (a draw from
         the prior), labels of shape (n_vertices,) or (n_chains, n_vertices), or ``"auto"``: k-means
-        of the leading singular vectors of `A`, with too many centres, a different number of them
-        per chain.
+        of the leading singular vectors of `A`, with too many centres. The number of centres differs
+        between chains.
     {rest}
 
     {attributes}
@@ -116,14 +116,17 @@ class InfiniteRelationalModel(Sampled):
         Parameters
         ----------
         A : array-like or sparse matrix of shape (n_vertices, n_vertices)
-            0 and 1, and NaN where it is unknown whether there is a link; in a sparse matrix, only
-            entries that are stored as NaN are unknown. Symmetric unless ``directed=True``. The
-            diagonal must be zero or NaN: there are no links from a vertex to itself.
-        y : ignored
+            The adjacency matrix. 1 is a link, 0 is no link, and NaN is an unobserved pair. In a
+            sparse matrix, only entries stored as NaN are unobserved. The matrix must be symmetric
+            unless ``directed=True``. The diagonal must be zero or NaN, because self-links are not
+            modelled.
+        y : None
+            Ignored; present for the interface of scikit-learn.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         Relational(beta=self.beta, directed=self.directed).validate()
         check_matrix(A)
@@ -138,15 +141,15 @@ class InfiniteRelationalModel(Sampled):
         components = self._components()
         return self._adopt(self._run_chains(as_graph(A, self.directed), components))
 
-    def _check(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
+    def _check_sampler(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
         if not can_sample(type(sampler), bound):
             names = [repr(name) for name, cls in SAMPLERS.items() if can_sample(cls, bound)]
             raise TypeError(
                 f"{type(sampler).__name__} needs clusters that are independent of one another, "
-                f"which those of a network are not: use {', '.join(names[:-1])} or {names[-1]}."
+                f"but those of a network are not: use {', '.join(names[:-1])} or {names[-1]}."
             )
 
-    def _described(self) -> dict[str, str]:
+    def _describe_data(self) -> dict[str, str]:
         graph = self._fitted.X
         n, n_links, n_gaps = graph.n_vertices, len(graph.links), len(graph.unobserved)
         n_pairs = graph.n_pairs - n_gaps
@@ -154,20 +157,21 @@ class InfiniteRelationalModel(Sampled):
         return {"data": data + (f"; {n_gaps} pairs unobserved" if n_gaps else "")}
 
     def predict_links(self, pairs: ArrayLike) -> NDArray[np.float64]:
-        """Posterior probability of a link for every pair of vertices, averaged over draws.
+        """Posterior probability of a link for each pair of vertices.
 
         Parameters
         ----------
         pairs : array-like of int, shape (n_pairs, 2)
-            Observed or not. From the first vertex to the second, if the network is directed.
+            Pairs of vertices, observed or not. In a directed network, a link goes from the first
+            vertex to the second.
 
         Returns
         -------
         probabilities : ndarray of shape (n_pairs,)
-            The mean of the probability of their two clusters. It rests on all observed pairs, so a
-            pair that was itself observed has had a say in it: judge predictions by pairs that were
-            NaN in the fit, for instance by ``roc_auc_score(y, model.predict_links(pairs))`` of
-            `sklearn.metrics`.
+            The probability of a link between the clusters of the two vertices, averaged over draws.
+            It depends on all observed pairs, including the predicted pair if that was observed.
+            Evaluate predictions on pairs that were NaN in the fit, for instance with
+            ``sklearn.metrics.roc_auc_score(y, model.predict_links(pairs))``.
         """
         check_is_fitted(self)
         ends = _as_pairs(pairs, self.posterior_.n_items).T
@@ -181,48 +185,52 @@ class InfiniteRelationalModel(Sampled):
         return chances
 
     def score(self, pairs: ArrayLike, y: ArrayLike) -> float:
-        """Mean log probability of what was found out about some pairs; higher is better.
+        """Mean log probability of the outcomes of some pairs. Higher is better.
 
         Parameters
         ----------
         pairs : array-like of int, shape (n_pairs, 2)
             Pairs that were NaN in the fit; see `predict_links`.
         y : array-like of shape (n_pairs,)
-            Whether there is a link, 0 or 1.
+            The outcomes: 1 is a link, 0 is no link.
 
         Returns
         -------
         score : float
+            The mean log probability.
         """
         chances, found = self.predict_links(pairs), np.asarray(y)
         if found.shape != chances.shape:
             raise ValueError(
-                f"y must hold 0 or 1 for each of the {len(chances)} pairs, got shape {found.shape}."
+                f"y must contain 0 or 1 for each of the {len(chances)} pairs, got shape "
+                f"{found.shape}."
             )
         if not np.isin(found, (0, 1)).all():
-            raise ValueError(f"y must hold 0 and 1 alone, got {np.unique(found)[:5].tolist()}.")
+            raise ValueError(f"y must contain only 0 and 1, got {np.unique(found)[:5].tolist()}.")
         return float(np.mean(np.where(found == 1, np.log(chances), np.log1p(-chances))))
 
 
 def _as_pairs(pairs: ArrayLike, n: int) -> NDArray:
-    """Pairs of different vertices as an integer array, or one sentence."""
+    """Pairs as an integer array. Raise an error if they are not pairs of different vertices."""
     array = np.asarray(pairs)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu" or not len(array):
         raise ValueError(
-            "pairs must hold the numbers of two vertices per row, as integers of shape "
-            f"(n_pairs, 2); got {array.dtype} of shape {array.shape}."
+            "pairs must contain the numbers of two vertices per row, as integers of shape "
+            f"(n_pairs, 2), got {array.dtype} of shape {array.shape}."
         )
     if array.min() < 0 or array.max() >= n:
-        raise ValueError(f"pairs must hold numbers from 0 to {n - 1}, the vertices of the fit.")
+        raise ValueError(f"pairs must contain numbers from 0 to {n - 1}, the vertices of the fit.")
     if (array[:, 0] == array[:, 1]).any():
-        raise ValueError("pairs must be of two different vertices: the model has no self-links.")
+        raise ValueError(
+            "pairs must contain two different vertices, because self-links are not modelled."
+        )
     return array
 
 
 def _chances(
     z: NDArray, links: NDArray, gaps: NDArray, beta: tuple[float, float], directed: bool
 ) -> NDArray[np.float64]:
-    """Posterior mean of the probability of a link between any two blocks of a partition."""
+    """Posterior mean probability of a link between each pair of blocks of a partition."""
     sizes = np.bincount(z)
     pairs = np.outer(sizes, sizes) - np.diag(sizes)
     if not directed:
@@ -232,7 +240,7 @@ def _chances(
 
 
 def _between(z: NDArray, ends: NDArray, n_blocks: int, directed: bool) -> NDArray[np.intp]:
-    """How many of some pairs of vertices join any two blocks."""
+    """The number of given pairs of vertices between each two blocks."""
     code = z[ends[:, 0]].astype(np.intp) * n_blocks + z[ends[:, 1]]
     counts = np.bincount(code, minlength=n_blocks**2).reshape(n_blocks, n_blocks)
     return counts if directed else counts + counts.T - np.diag(np.diag(counts))

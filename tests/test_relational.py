@@ -97,8 +97,8 @@ def test_posterior_is_the_enumerated_one(alpha, directed):
     ).fit(A)
     together, chances = np.zeros((5, 5)), np.zeros(3)
     for value, weight in _alphas(alpha):
-        law = Relational(beta=beta, directed=directed)
-        exact = exact_posterior(A, law, DirichletProcess(value))
+        likelihood = Relational(beta=beta, directed=directed)
+        exact = exact_posterior(A, likelihood, DirichletProcess(value))
         weight *= np.exp(exact.log_evidence)
         together += weight * exact.coclustering()
         for z, p in zip(exact.partitions, exact.probabilities, strict=True):
@@ -133,7 +133,7 @@ def test_alpha_is_fixed_or_sampled(alpha, sampled):
 
 
 def _alphas(alpha):
-    """Values of alpha and their weights: one, or a grid over a Gamma(2, 1) law."""
+    """Values of alpha and their weights: one, or a grid over a Gamma(2, 1) prior."""
     if alpha == 1.0:
         return [(1.0, 1.0)]
     values = np.linspace(0.05, 12.0, 60)
@@ -190,8 +190,8 @@ def test_inits(init):
 def test_auto_starts_differ_between_chains():
     A = planted(120)[0]
     model = InfiniteRelationalModel(n_draws=1, n_warmup=1, random_state=0)
-    law, rngs = model._likelihood(), [np.random.default_rng(c) for c in range(4)]
-    found = initial_labels("auto", csr_array(A), law, model._prior(), rngs)
+    likelihood, rngs = model._likelihood(), [np.random.default_rng(c) for c in range(4)]
+    found = initial_labels("auto", csr_array(A), likelihood, model._prior(), rngs)
     assert len({labels.tobytes() for labels in found}) == 4
     assert min(labels.max() for labels in found) > 3
 
@@ -260,10 +260,14 @@ def test_bad_pairs_get_one_sentence(fitted, pairs, message):
 
 @pytest.mark.parametrize(
     ("y", "message"),
-    [([0.5], "and 1 alone, got .0.5"), ([0, 1], "each of the 1 pairs"), ([2], "alone, got .2")],
+    [
+        ([0.5], "only 0 and 1, got .0.5"),
+        ([0, 1], "each of the 1 pairs"),
+        ([2], "only 0 and 1, got .2"),
+    ],
 )
 def test_bad_outcomes_get_one_sentence(fitted, y, message):
-    with pytest.raises(ValueError, match=f"y must hold 0.*{message}"):
+    with pytest.raises(ValueError, match=f"y must contain.*{message}"):
         fitted.score([[0, 1]], y)
 
 

@@ -1,4 +1,4 @@
-"""From what a user wrote to the objects that are meant, or one sentence that says what to do."""
+"""Check arguments and resolve names to objects. Error messages are one sentence long."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ SYNONYMS = {
     "counts": "poisson",
     "mixed": "columns",
 }
-"""What others call some of our names."""
+"""Names that other packages use."""
 
 
 def unknown(parameter: str, value: str, registry: Iterable[str]) -> str:
-    """A sentence about a misspelt name."""
+    """The message for an unknown name, with a suggestion."""
     registry = registry if isinstance(registry, dict) else list(registry)
     near = difflib.get_close_matches(value.lower(), list(registry), n=1)
     if SYNONYMS.get(value.lower()) in registry:
@@ -59,7 +59,7 @@ def unknown(parameter: str, value: str, registry: Iterable[str]) -> str:
 
 
 def count(name: str, value: Any, low: int) -> int:
-    """`value` as an integer of at least `low`."""
+    """`value` as an integer of at least `low`. Errors name the parameter or the option."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(Message(parameter(name), f" must be an integer, got {value!r}."))
     if value < low:
@@ -68,14 +68,14 @@ def count(name: str, value: Any, low: int) -> int:
 
 
 def whole(name: str, value: Any, low: int) -> int:
-    """`value` as an integer of at least `low`, or one sentence."""
+    """`value` as an integer of at least `low`. Errors name the parameter."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
         raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}.")
     return int(value)
 
 
 def code(name: str, value: Any, codes: dict[str, Any]) -> Any:
-    """The code of a word, or one sentence."""
+    """The code of a word. Raise an error if the word is unknown."""
     if not isinstance(value, str) or value not in codes:
         near = difflib.get_close_matches(str(value), list(codes), n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -85,7 +85,7 @@ def code(name: str, value: Any, codes: dict[str, Any]) -> Any:
 
 
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:
-    """One SeedSequence from None, an int, a RandomState or a Generator."""
+    """A SeedSequence from None, an int, a RandomState or a Generator."""
     if random_state is None or isinstance(random_state, numbers.Integral):
         if random_state is not None and random_state < 0:
             raise ValueError(f"random_state must not be negative, got {random_state}.")

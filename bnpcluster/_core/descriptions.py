@@ -1,4 +1,4 @@
-"""What components say of themselves, for help texts and tables made from the registries."""
+"""Descriptions of components from their docstrings, for help texts and tables."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ def summary(cls: type) -> str:
 
 
 def parameters(cls: type) -> dict[str, str]:
-    """The first sentence about every parameter, from a docstring in numpydoc's style."""
-    text = inspect.getdoc(cls) or ""
-    section = re.search(r"Parameters\n-+\n(.*?)(?:\n\n\S|\Z)", text, re.DOTALL)
+    """The first sentence about each parameter, from a numpydoc docstring."""
+    doc = inspect.getdoc(cls) or ""
+    section = re.search(r"Parameters\n-+\n(.*?)(?:\n\n\S|\Z)", doc, re.DOTALL)
     found = re.findall(
         r"^(\w+) : [^\n]*\n((?:    [^\n]*\n?)+)", section[1] if section else "", re.MULTILINE
     )
     sentences = {name: " ".join(lines.split()) for name, lines in found}
-    return {name: re.split(r"[.;:] |\.$| \(", told)[0] for name, told in sentences.items()}
+    return {name: re.split(r"[.;:] |\.$| \(", text)[0] for name, text in sentences.items()}
 
 
 def names(registry: Mapping[str, type]) -> str:

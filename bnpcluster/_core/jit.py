@@ -1,12 +1,12 @@
-"""How the package compiles: `kernel`, `generic`, and nothing else configures numba.
+"""Compilation with numba. Only `kernel` and `generic` configure it.
 
 `kernel` compiles a function on first use and keeps the machine code on disk.
-`generic` declares an operation that every likelihood implements for its own bound data: one
-name, dispatched on the class of the first argument, inside compiled code and outside it.
+`generic` declares an operation that each likelihood implements for its own bound data. It
+dispatches on the class of the first argument, inside and outside compiled code.
 
-numba looks for edits only in the file that holds a function, so a cached sampler could silently run
-the old code of a likelihood. Here the name of every cached compilation includes a digest of all
-sources that can reach it (`reach`), and of nothing else: an edit of a plot recompiles nothing.
+numba looks for edits only in the file that contains a function, so a cached sampler could silently
+run old code of a likelihood. Here the name of each cached compilation includes a digest of the
+sources that it depends on (`reach`), and of no others: an edit of a plot recompiles nothing.
 """
 
 from __future__ import annotations
@@ -38,32 +38,31 @@ DISABLED = bool(getattr(numba.config, "DISABLE_JIT", 0))
 """Whether kernels run as plain Python (NUMBA_DISABLE_JIT=1)."""
 
 KERNELS: list[Any] = []
-"""All compiled functions, so that tests can count compilations."""
+"""All compiled functions, for tests that count compilations."""
 
-# numpy's error model: a division by zero gives inf, and no test for it stops vectorisation.
-# Without reference counting (_nrt) a kernel cannot allocate, and never touches the counts of the
-# arrays it is passed, which would cost more than the arithmetic.
+# numpy's error model: a division by zero gives inf. Without a test for zero, loops vectorise.
+# Without reference counting (_nrt) a kernel cannot allocate. It does not update the reference
+# counts of its arrays, which would cost more than the arithmetic.
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
 _NO_ENTRY: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # not called from Python
 
 
 GENERICS: list[Generic] = []
-"""All operations, so that the files that register one for a class can be found."""
+"""All operations. `sources_of_class` finds here the files that register one for a class."""
 
 ENTERED: set[tuple[Path, tuple[type, ...], Path]] | None = None
-"""If a set, it records what enters a compilation: a kernel's file, the classes in its signature,
-and the file of a function that it calls. Tests compare that with `reach`."""
+"""If a set, it records each function that enters a compilation: the kernel's file, the classes in
+its signature, and the file of the function. Tests compare these files with `reach`."""
 
-_COMPILING: list[
-    tuple[Path, tuple[type, ...]]
-] = []  # the kernels that compile now, the last inside
+# The kernels that are being compiled, the innermost last.
+_COMPILING: list[tuple[Path, tuple[type, ...]]] = []
 
 
 def reach(file: Path, module: str, classes: tuple[type, ...]) -> frozenset[Path] | None:
-    """The sources that can change what a kernel in `file` does with data of some classes.
+    """The sources that a kernel in `file` depends on, for data of some classes.
 
     These are the closures of its own file, of the files of the classes, and of all files that
-    register an operation for one of them. None if a source cannot be known again.
+    register an operation for one of them. None if a source cannot be identified.
     """
     found = sources.closure(file, module)
     for cls in classes:
@@ -75,7 +74,7 @@ def reach(file: Path, module: str, classes: tuple[type, ...]) -> frozenset[Path]
 
 
 def sources_of_class(cls: type) -> frozenset[Path] | None:
-    """The sources behind a class of bound data and its operations; None if one is unknown."""
+    """The sources of a class of bound data and its operations; None if one is unknown."""
     own = closure_of(cls)
     if own is None:
         return None
@@ -89,10 +88,10 @@ def sources_of_class(cls: type) -> frozenset[Path] | None:
 
 
 def closure_of(thing: Any) -> frozenset[Path] | None:
-    """The sources that a class or a function depends on; None if they cannot be known again."""
+    """The sources that a class or a function depends on; None if they cannot be identified."""
     thing = getattr(thing, "py_func", thing)
     if thing.__module__ == "__main__":
-        return None  # it is another one in every process
+        return None  # another process has a different __main__
     try:
         file = Path(inspect.getfile(thing)).resolve()
         return sources.closure(file, thing.__module__)
@@ -101,7 +100,7 @@ def closure_of(thing: Any) -> frozenset[Path] | None:
 
 
 def _named_tuples(kind: Any) -> list[type]:
-    """The named tuple classes in a numba type, at any depth."""
+    """The named tuple classes in a numba type, nested ones included."""
     if isinstance(kind, types.NamedTuple):
         return [kind.instance_class] + [c for t in kind.types for c in _named_tuples(t)]
     if isinstance(kind, types.NamedUniTuple):
@@ -115,12 +114,12 @@ def _classes(signature: Any) -> tuple[type, ...]:
 
 
 class _StampedCache(FunctionCache):
-    """numba's disk cache, with a digest of the sources that matter in its file names.
+    """numba's disk cache, with a digest of the relevant sources in its file names.
 
-    Every compilation goes to files of its own, named after its signature, too. In an index that
-    several share, processes that compile at the same time may take the same file name for different
-    code. Nor could a program that lacks a class read an index that names it: numba's index holds
-    the classes themselves. Code without an entry from Python has names of its own, too.
+    Each compilation has its own files, whose names also depend on the signature. With a shared
+    index, processes that compile at the same time could use the same file name for different code.
+    Also, numba's index contains classes, so a program that lacks one of them could not read a
+    shared index. Code without an entry from Python has separate file names, too.
     """
 
     def __init__(self, function: Callable, suffix: str = "", options: str = ""):
@@ -133,17 +132,17 @@ class _StampedCache(FunctionCache):
         super().__init__(function)
         self._by_signature: dict[Any, _StampedCache | None] = {}
 
-    def _for(self, sig: Any) -> Any:
-        """The cache for a signature; None if its sources cannot be known again."""
+    def _cache_for(self, sig: Any) -> Any:
+        """The cache for a signature; None if its sources cannot be identified."""
         if sig not in self._by_signature:
-            names = self._names(sig)
+            names = self._file_names(sig)
             self._by_signature[sig] = _StampedCache(self._function, names) if names else None
         return self._by_signature[sig]
 
-    def _names(self, sig: Any) -> str:
-        """What names the files of a signature: a digest of its kind, and one of the sources.
+    def _file_names(self, sig: Any) -> str:
+        """The part of the file names for a signature: a digest of its kind and one of the sources.
 
-        Of the same kind are compilations of which a new one makes the others stale.
+        A new compilation makes older ones of the same kind stale.
         """
         file, module = Path(inspect.getfile(self._function)).resolve(), self._function.__module__
         classes = _classes(sig)
@@ -158,25 +157,25 @@ class _StampedCache(FunctionCache):
         return f"{self._suffix}{short}-{sources.digest(files)[:16]}"
 
     def load_overload(self, sig, target_context):
-        files = self._for(sig)
+        files = self._cache_for(sig)
         if files is None:
             return None
         try:
             return super(_StampedCache, files).load_overload(sig, target_context)
         except (ImportError, AttributeError, EOFError, pickle.UnpicklingError):
-            # The index names a class that is gone, as after an upgrade: begin a new one.
+            # The index names a class that no longer exists, for instance after an upgrade.
             files.flush()
             return None
 
     def save_overload(self, sig, data):
-        files = self._for(sig)
+        files = self._cache_for(sig)
         if files is not None:
             super(_StampedCache, files).save_overload(sig, data)
             prune(Path(files.cache_path), self._function, files._suffix)
 
 
 def prune(folder: Path, function: Callable, names: str) -> None:
-    """Remove files of older versions of a compilation, and of functions that are gone."""
+    """Remove files of older versions of a compilation and of removed functions."""
     file = Path(inspect.getfile(function))
     beginning, current = f"{file.stem}.{_in_file_names(function)}-", names.rpartition("-")[0]
     kernels = {_in_file_names(k.py_func) for k in KERNELS if _is_in(k, file)}
@@ -191,7 +190,7 @@ def prune(folder: Path, function: Callable, names: str) -> None:
 
 
 def _in_file_names(function: Callable) -> str:
-    """A function's name as numba writes it in names of files."""
+    """The name of a function in numba's file names."""
     return function.__qualname__.replace("<", "").replace(">", "")
 
 
@@ -216,11 +215,11 @@ def kernel(
     function : callable, optional
         The function to compile.
     inline : bool, default=False
-        Whether to put the body where it is called. A call that passes bound data copies over a
-        hundred words, more than a short function costs.
+        Whether to inline the body into its callers. A call that passes bound data copies over a
+        hundred words. This costs more than a short function.
     reassociate : bool, default=False
-        Whether sums may be taken in any order. The compiler can then vectorise a dot product. Ask
-        for it only where the order has no meaning.
+        Whether the compiler may reorder sums, so that it can vectorise a dot product. Use it only
+        if the order does not matter.
 
     Returns
     -------
@@ -244,16 +243,16 @@ def kernel(
             try:
                 dispatcher._cache = _StampedCache(function, suffix, str(options))
             except RuntimeError:
-                pass  # no folder can be written to, so every process compiles for itself
+                pass  # no folder is writable, so each process compiles separately
         KERNELS.append(dispatcher)
     return inner
 
 
 class _Inner(CPUDispatcher):
-    """A kernel as other kernels call it; a call from Python goes to its twin, `entry`.
+    """A kernel as other kernels call it. A call from Python goes to its twin, `entry`.
 
-    What Python needs to call a function takes longer to compile than most of our functions, and
-    few of them are ever called from Python.
+    The wrapper for calls from Python takes longer to compile than most kernels, and Python calls
+    few of them.
     """
 
     entry: Any
@@ -276,7 +275,7 @@ def _ignore_literals(dispatcher: Any) -> None:
 
 
 def _collect_later(dispatcher: Any) -> None:
-    """Let no garbage be collected during a compilation: it takes a tenth of the time of most."""
+    """Turn garbage collection off during compilation; it often takes a tenth of the time."""
     compile_now = dispatcher.compile
 
     def compile(sig):
@@ -292,7 +291,7 @@ def _collect_later(dispatcher: Any) -> None:
 
 
 def _record_entries(dispatcher: Any) -> None:
-    """Let a compilation be known to the functions that enter it, for `ENTERED`."""
+    """Record in `ENTERED` which functions enter a compilation."""
     compile_now, resolve = dispatcher.compile, dispatcher.get_call_template
     file = Path(dispatcher.py_func.__code__.co_filename).resolve()
 
@@ -311,7 +310,7 @@ def _record_entries(dispatcher: Any) -> None:
 
 
 def _enter(function: Callable) -> None:
-    """Record that a function enters the compilation that is going on."""
+    """Record that a function enters the current compilation."""
     if ENTERED is not None and _COMPILING:
         file = Path(inspect.getfile(function)).resolve()
         ENTERED.add((*_COMPILING[-1], file))
@@ -321,7 +320,7 @@ class Generic:
     """An operation with one implementation per class of bound data.
 
     Call it like a function. `register` adds the implementation of one class. The body of the
-    declaration serves the classes that register none but have the operations `needs`.
+    declaration is a fallback for classes that register none but have the operations `needs`.
     """
 
     def __init__(self, declaration: Callable, needs: tuple[Generic, ...] | None):
@@ -343,7 +342,7 @@ class Generic:
         return register
 
     def find(self, cls: type) -> Callable | None:
-        """The implementation that serves `cls`, or None."""
+        """The implementation for `cls`, or None."""
         if cls in self.implementations:
             return self.implementations[cls]
         return self.fallback if all(operation.find(cls) for operation in self.needs) else None
@@ -363,7 +362,7 @@ def generic(declaration: Callable | None = None, *, needs: tuple[Generic, ...] =
     declaration : callable, optional
         A function whose first argument is bound data. Its body is a fallback if `needs` is given.
     needs : tuple of operations, default=()
-        The operations that the fallback uses: it serves the classes that have all of them.
+        The operations that the fallback uses. It applies to classes that have all of them.
 
     Returns
     -------

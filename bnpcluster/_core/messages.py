@@ -1,8 +1,8 @@
-"""Sentences for people, which carry what they are about, so that no code edits their text.
+"""Messages for Python and for the command line.
 
-A `Message` is a sentence in the words of Python that can also be said in those of the command line:
-it is made of text and of `Action`s. A `ColumnsError` knows its columns by number, and can be said
-again with their names.
+A `Message` consists of text and `Action`s. It has one wording for Python and one for the command
+line. A `ColumnsError` stores the numbers of its columns. `with_columns` replaces them by names. So
+no code edits the text of a message.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Any, NamedTuple
 
 
 class Action(NamedTuple):
-    """Something to do, or a setting: in Python, and at the command line."""
+    """An instruction or a setting, in Python and on the command line."""
 
     python: str
     shell: str
 
 
 class Message(str):
-    """A sentence made of text and actions; as a string it has the words of Python.
+    """A sentence made of text and actions. As a string, it is worded for Python.
 
     Attributes
     ----------
     shell : str
-        The same in the words of the command line.
+        The same sentence, worded for the command line.
 
     Examples
     --------
@@ -45,11 +45,11 @@ class Message(str):
         return message
 
 
-def in_shell_words(said: Any) -> str:
-    """A sentence, an action or an error in the words of the command line."""
-    if isinstance(said, BaseException) and said.args:
-        said = said.args[0]
-    return str(getattr(said, "shell", said))
+def in_shell_words(message: Any) -> str:
+    """A sentence, an action or an error, worded for the command line."""
+    if isinstance(message, BaseException) and message.args:
+        message = message.args[0]
+    return str(getattr(message, "shell", message))
 
 
 RUN_LONGER = Action(
@@ -65,7 +65,7 @@ OPTIONS = {
     "n_particles": "--particles",
     "random_state": "--seed",
 }
-"""Options that are not called like their parameters."""
+"""Options whose names differ from the parameters."""
 
 
 def parameter(name: str) -> Action:
@@ -79,39 +79,40 @@ def setting(name: str, value: Any) -> Action:
 
 
 def more_draws(n: int) -> Action:
-    """To append so many draws."""
+    """Append `n` draws."""
     return Action(f"continue_fit({n})", f"{n} more --draws")
 
 
 class ColumnsError(ValueError):
-    """An error about some columns, called by their numbers until somebody knows their names.
+    """An error about some columns, given by number until their names are known.
 
     Parameters
     ----------
     before : str
+        The text before the columns.
     columns : sequence of int or str
-        Numbers, or names.
+        Numbers or names of columns.
     after : str
-        The sentence is what comes before the columns, the columns, and what comes after them.
+        The text after the columns.
     """
 
     def __init__(self, before: str, columns: Sequence[int | str], after: str = ""):
         self.before, self.columns, self.after = before, list(columns), after
-        called = (repr(c) if isinstance(c, str) else str(c) for c in self.columns)
-        super().__init__(f"{before}{', '.join(called)}{after}")
+        shown = (repr(c) if isinstance(c, str) else str(c) for c in self.columns)
+        super().__init__(f"{before}{', '.join(shown)}{after}")
 
     def __reduce__(self) -> tuple:
         return type(self), (self.before, self.columns, self.after)
 
     def renamed(self, names: Sequence[str | int]) -> ColumnsError:
-        """The same error with names, or other numbers, for the numbers that have one."""
+        """The same error, with the numbers of columns replaced by these names or numbers."""
         known = [names[c] if not isinstance(c, str) and c < len(names) else c for c in self.columns]
         return ColumnsError(self.before, known, self.after)
 
 
 @contextmanager
 def with_columns(names: Sequence[str | int] | None) -> Iterator[None]:
-    """Let errors about columns, raised inside, use these names or numbers for theirs."""
+    """Replace the columns in errors raised inside by these names or numbers."""
     try:
         yield
     except ColumnsError as error:

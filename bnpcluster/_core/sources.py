@@ -1,10 +1,10 @@
 """Which source files a piece of code depends on, and a digest of them.
 
-A file depends on the files that define what it imports, and on what these import in turn: its
-*closure*. Imports are read from the syntax tree. A name may come from the `__init__` of a package,
-or from another module that only imports it. It leads to the file that defines it, so that
-`from bnpcluster.likelihoods import Likelihood` does not pull in every likelihood. Files of Python
-and of installed packages are left out, unless they belong to the package of the first file.
+The *closure* of a file contains the files that define what it imports, and the closures of these
+files. Imports are read from the syntax tree. A name may come from the `__init__` of a package, or
+from another module that only imports it. It is traced to the file that defines it, so that
+`from bnpcluster.likelihoods import Likelihood` does not add every likelihood. The closure excludes
+files of Python and of installed packages, except those of the package of the first file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ INSTALLED = tuple(
 
 
 class Imported(NamedTuple):
-    """One imported name: `from module import name as alias`; no name for `import module`."""
+    """An imported name: `from module import name as alias`. For `import module`, name is empty."""
 
     module: str
     name: str
@@ -34,13 +34,13 @@ class Imported(NamedTuple):
 
 
 def digest(files: Iterable[Path]) -> str:
-    """Digest of the contents of some files, whatever their order."""
+    """Digest of the contents of some files, in any order."""
     return hashlib.sha256("".join(sorted(map(_digest_of, set(files)))).encode()).hexdigest()
 
 
 @cache
 def closure(file: Path, module: str) -> frozenset[Path]:
-    """A source file, the file of `module`, and all files it depends on."""
+    """The source file of `module`, and all files that it depends on."""
     top = module.split(".")[0]
     found, waiting = {file}, [file]
     while waiting:
@@ -53,7 +53,7 @@ def closure(file: Path, module: str) -> frozenset[Path]:
 
 @cache
 def imports(file: Path) -> tuple[Imported, ...]:
-    """What a file imports, at any place; there are no relative imports."""
+    """All imports in a file, except relative ones."""
     return tuple(_imports(ast.parse(file.read_bytes())))
 
 
@@ -68,7 +68,7 @@ def _imports(tree: ast.Module) -> Iterator[Imported]:
 
 
 def _files_of(entry: Imported, top: str) -> set[Path]:
-    """The files that define what is imported, as far as they count."""
+    """The files that define what is imported, without excluded files."""
     inside = _file_of(f"{entry.module}.{entry.name}", top) if entry.name else None
     if inside is not None:
         return {inside}  # a module of a package
@@ -81,7 +81,7 @@ def _files_of(entry: Imported, top: str) -> set[Path]:
 
 
 def _definers(file: Path, name: str, top: str) -> set[Path]:
-    """Where a module gets a name from, if it only imports it."""
+    """The files that define a name which a module only imports."""
     found: set[Path] = set()
     for entry in imports(file):
         if entry.alias == name:
@@ -95,7 +95,7 @@ def _definers(file: Path, name: str, top: str) -> set[Path]:
 
 @cache
 def _binds(file: Path, name: str) -> bool:
-    """Whether a name is defined or imported at the top of a module."""
+    """Whether a module defines or imports a name at its top level."""
     bound: set[str] = {entry.alias for entry in imports(file)}
     for node in ast.parse(file.read_bytes()).body:
         targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
@@ -106,7 +106,7 @@ def _binds(file: Path, name: str) -> bool:
 
 @cache
 def _file_of(module: str, top: str) -> Path | None:
-    """The source of a module, if it counts: of the package `top`, or not installed."""
+    """The source of a module of package `top`, or of one that is not installed; else None."""
     known = sys.modules.get(module)
     try:
         origin = known.__file__ if known is not None else getattr(find_spec(module), "origin", None)

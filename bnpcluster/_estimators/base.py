@@ -1,4 +1,4 @@
-"""What all estimators share: the fit, from parameters and data to a posterior, and its report."""
+"""The base class of all estimators: fit, checks of parameters, fitted attributes and report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster._core import arguments
-from bnpcluster._core.messages import Action, Message
+from bnpcluster._core.messages import Action, Message, setting
 from bnpcluster._estimators.report import Report
 from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task
@@ -26,7 +26,14 @@ from bnpcluster.priors import Prior
 from bnpcluster.samplers import SAMPLERS, ParticleSampler, Sampler
 from bnpcluster.samplers.base import check_operations
 
-NOT_IDENTITY = ("n_jobs", "verbose", "checkpoint", "max_time", "warm_start", "point_estimate")
+WITHOUT_EFFECT_ON_DRAWS = (
+    "n_jobs",
+    "verbose",
+    "checkpoint",
+    "max_time",
+    "warm_start",
+    "point_estimate",
+)
 ESTIMATES = ("vi", "binder", "map")
 EVIDENCE = ("log_evidence_", "log_evidence_se_")
 
@@ -36,13 +43,13 @@ Components = tuple[Likelihood, Prior, Sampler]
 class Sampled(ClusterMixin, BaseEstimator):
     """Base class of estimators that sample a partition of the rows of some data.
 
-    A subclass has a constructor, `fit`, and the methods `_prior` and `_likelihood`, which make the
-    prior and the likelihood of its parameters. What a fit leaves behind is one record, `_fitted`,
-    and the public attributes made of it; `_adopt` alone writes them.
+    A subclass defines a constructor, `fit`, and the methods `_prior` and `_likelihood`, which
+    create the prior and the likelihood from its parameters. A fit sets one record, `_fitted`, and
+    the public attributes derived from it. Only `_adopt` sets them.
     """
 
     _items = "rows"
-    """What is clustered."""
+    """What the model clusters, for messages."""
 
     n_particles: int | None = None
     diagnostics_: Diagnostics | RunDiagnostics
@@ -50,7 +57,7 @@ class Sampled(ClusterMixin, BaseEstimator):
     _fitted: Fitted
 
     def _store(self, parameters: dict[str, Any]) -> None:
-        """Store constructor arguments untouched, as every scikit-learn constructor does."""
+        """Store constructor arguments unchanged, as scikit-learn requires."""
         self.__dict__.update({k: v for k, v in parameters.items() if k != "self"})
 
     def _prior(self) -> Prior:
@@ -59,19 +66,19 @@ class Sampled(ClusterMixin, BaseEstimator):
     def _likelihood(self) -> Likelihood:
         raise NotImplementedError(f"{type(self).__name__} must define _likelihood().")
 
-    def _check(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
+    def _check_sampler(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
         check_operations(sampler, bound, likelihood)
 
-    def _described(self) -> dict[str, str]:
-        """What the report says about the data."""
-        raise NotImplementedError(f"{type(self).__name__} must define _described().")
+    def _describe_data(self) -> dict[str, str]:
+        """Lines of the report about the data."""
+        raise NotImplementedError(f"{type(self).__name__} must define _describe_data().")
 
-    def _judged(self) -> dict[str, str]:
-        """What the report adds in the end."""
+    def _describe_quality(self) -> dict[str, str]:
+        """Lines at the end of the report."""
         return {}
 
     def _run_chains(self, X: Any, components: Components) -> Outcome:
-        """Sample the posterior of the partition of valid data by chains."""
+        """Sample the posterior of the partition of validated data with chains."""
         schedule = Schedule(
             arguments.count("n_draws", self.n_draws, 1),
             arguments.count("n_warmup", self.n_warmup, 0),
@@ -79,10 +86,10 @@ class Sampled(ClusterMixin, BaseEstimator):
         )
         likelihood, _, sampler = components
         bound = likelihood.bind(X)
-        self._check(sampler, bound, likelihood)
+        self._check_sampler(sampler, bound, likelihood)
         task = self._task(X, components)
         previous = self._fitted if self.warm_start and hasattr(self, "_fitted") else None
-        goes_on = chain_runs.can_go_on(previous, X.shape[0], task.n_chains)
+        continues = chain_runs.can_warm_start(previous, X.shape[0], task.n_chains)
         return chain_runs.fit(
             task,
             bound,
@@ -90,12 +97,14 @@ class Sampled(ClusterMixin, BaseEstimator):
             self.init,
             checkpoint=self.checkpoint,
             identity=self._identity(),
-            previous=previous if goes_on else None,
+            previous=previous if continues else None,
         )
 
     def _identity(self) -> tuple:
-        """What tells the draws of two fits to the same data apart."""
-        parameters = {k: v for k, v in self.get_params().items() if k not in NOT_IDENTITY}
+        """The parameters that determine the draws for given data."""
+        parameters = {
+            k: v for k, v in self.get_params().items() if k not in WITHOUT_EFFECT_ON_DRAWS
+        }
         return type(self).__name__, sorted(parameters.items())
 
     def _task(self, X: Any, components: Components) -> Task:
@@ -110,19 +119,20 @@ class Sampled(ClusterMixin, BaseEstimator):
         )
 
     def continue_fit(self, n_draws: int) -> Any:
-        """Append `n_draws` draws per chain to the posterior, from where the chains stopped.
+        """Continue the chains and append `n_draws` draws per chain to the posterior.
 
-        The data, prior, likelihood, sampler and `thin` are those of the fit, whatever parameters
-        were set since; `max_time` does not apply.
+        The chains continue with the data, prior, likelihood, sampler and `thin` of the fit.
+        Parameters that you set after the fit are ignored. `max_time` does not apply.
 
         Parameters
         ----------
         n_draws : int
-            Further draws of each chain; there is no second warm-up.
+            Number of further draws of each chain. There is no second warm-up.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         check_is_fitted(self)
         if isinstance(self._fitted.sampler, ParticleSampler):
@@ -142,9 +152,10 @@ class Sampled(ClusterMixin, BaseEstimator):
             if "n_particles" not in sampler.get_params():
                 raise ValueError(
                     Message(
-                        f"The sampler {self.sampler!r} has no particles: ",
+                        setting("n_particles", self.n_particles),
+                        f" was given, but sampler {self.sampler!r} has no particles: ",
                         Action("leave n_particles at None", "leave out --particles"),
-                        f" (it is {self.n_particles!r}).",
+                        ".",
                     )
                 )
             sampler.set_params(n_particles=self.n_particles)
@@ -157,11 +168,11 @@ class Sampled(ClusterMixin, BaseEstimator):
         return likelihood, prior, sampler
 
     def _adopt(self, outcome: Outcome, **more: Any) -> Any:
-        """Set all that a fit leaves behind; `more` are further fields of the record."""
+        """Set the fitted attributes. `more` are further fields of the record."""
         fitted = outcome.fitted._replace(**more)
         labels, searched = self._estimate(fitted)
         stop = Stop()
-        with interruptible(stop):  # a Ctrl-C that comes now leaves no model that is half fitted
+        with interruptible(stop):  # a Ctrl-C now must not leave a model half fitted
             self._fitted = fitted._replace(estimate=labels)
             self.posterior_ = fitted.posterior
             self.diagnostics_ = outcome.diagnostics
@@ -181,18 +192,19 @@ class Sampled(ClusterMixin, BaseEstimator):
         return self
 
     def _estimate(self, fitted: Fitted) -> tuple[np.ndarray, bool]:
-        """Labels of the point estimate; whether the search for it was not interrupted."""
+        """Labels of the point estimate, and whether the search for it was completed."""
         try:
             return fitted.posterior.point_estimate(self.point_estimate).astype(np.int64), True
-        except KeyboardInterrupt:  # the draws are worth more than the search
+        except KeyboardInterrupt:  # keep the draws without a search
             return fitted.posterior.point_estimate("map").astype(np.int64), False
 
     def report(self) -> Report:
-        """What the fit found and whether to trust it; prints as text, shows as HTML in notebooks.
+        """Summarise the results and their diagnostics, as text or as HTML in notebooks.
 
         Returns
         -------
         report : Report
+            The results, and the diagnostics of the chains or runs.
         """
         check_is_fitted(self)
         return Report.of(self)
@@ -203,6 +215,7 @@ class Sampled(ClusterMixin, BaseEstimator):
         Returns
         -------
         data : DataTree or InferenceData
+            The traces of all chains.
         """
         check_is_fitted(self)
         return self.posterior_.to_arviz()

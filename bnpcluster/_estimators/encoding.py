@@ -1,4 +1,4 @@
-"""Tables of mixed columns as numbers: what kind each column is, and the codes of its categories."""
+"""Encode tables of mixed columns as numbers: kinds of columns and codes of categories."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float"}  # by kind of dtype
 
 
 class Encoding:
-    """What a table looked like in the fit, so that others are read in the same way.
+    """The kinds and categories of the columns in the fit, to encode new tables in the same way.
 
     Parameters
     ----------
     table : data frame or array-like of shape (n_samples, n_features)
+        The table of the fit.
 
     Attributes
     ----------
     names : list of str or None
-    kinds : list of str: "float", "int", "bool" or "text", by column
-    categories : dict: the sorted values of every column of text or categories
+        Names of the columns, if they have names.
+    kinds : list of str
+        "float", "int", "bool" or "text", by column.
+    categories : dict
+        The sorted values of each column of text or categories.
     """
 
     def __init__(self, table: Any):
@@ -57,37 +61,37 @@ class Encoding:
         for i in np.flatnonzero(~_missing(column)):
             if values[i] not in numbers:
                 raise ValueError(
-                    f"Column {name!r} holds {values[i]!r}, a category that was not there in the "
-                    "fit: make it a missing value, which is integrated out, or fit again."
+                    f"Column {name!r} holds {values[i]!r}, a category that did not occur in the "
+                    "fit: replace it by a missing value, or fit again."
                 )
             codes[i] = numbers[values[i]]
         return codes
 
     def decode(self, j: int, codes: np.ndarray) -> list:
-        """The values of column j that some codes stand for."""
+        """The values of column `j` for some codes."""
         return [self.categories[j][int(code)] for code in codes]
 
 
 def is_frame(table: Any) -> bool:
-    """Whether a table is a data frame, whose columns have names and types."""
+    """Whether a table is a data frame."""
     return hasattr(table, "columns") and hasattr(table, "dtypes")
 
 
 def check_dates(table: Any) -> None:
-    """Raise one sentence if a column of a data frame holds points in time."""
+    """Raise an error if a column of a data frame contains dates or times."""
     if not is_frame(table):
         return
     for name in table.columns:
         kind = str(table[name].dtype).lower()
         if kind.startswith(("datetime", "timedelta", "date", "time", "duration", "period")):
             raise ValueError(
-                f"Column {str(name)!r} holds dates or times: turn it into numbers first, such as "
-                "days since the earliest, or leave it out."
+                f"Column {str(name)!r} contains dates or times: drop it, or convert it to numbers "
+                "first, such as days since the earliest date."
             )
 
 
 def first_word(table: Any) -> str | None:
-    """The first cell of a table that is text and no number, if there is one."""
+    """The first cell of a table that is text but not a number, or None."""
     columns, _ = _columns(table) if np.ndim(table) == 2 or is_frame(table) else ([], None)
     for column in columns:
         for value in np.asarray(column, object)[~_missing(column)]:
@@ -105,7 +109,7 @@ def _is_number(text: str) -> bool:
 
 
 def with_values(table: Any, X: np.ndarray, filled: np.ndarray, encoding: Encoding | None) -> Any:
-    """A data frame with the values `filled` in those columns in which `X`, its numbers, has NaN."""
+    """A copy of a data frame with the values `filled` in those columns that have NaN in `X`."""
     table = table.clone() if hasattr(table, "clone") else table.copy()
     for j in np.flatnonzero(np.isnan(X).any(axis=0)):
         name = list(table.columns)[j]
@@ -129,7 +133,7 @@ def _columns(table: Any) -> tuple[list[Any], list[str] | None]:
 
 
 def _narrowed(column: np.ndarray) -> np.ndarray:
-    """A column of objects as numbers or booleans, if that is what they are."""
+    """A column of objects as numbers or booleans, if it contains only these."""
     if column.dtype.kind != "O" or _missing(column).any():
         return column
     narrow = np.array(column.tolist())
@@ -137,7 +141,7 @@ def _narrowed(column: np.ndarray) -> np.ndarray:
 
 
 def _missing(column: Any) -> np.ndarray:
-    """Where a column holds no value: NaN, None and their kin."""
+    """Where a column has no value: NaN, None and the like."""
     for name in ("isna", "is_null"):  # of pandas, of polars
         if hasattr(column, name):
             return np.asarray(getattr(column, name)(), bool)
@@ -155,7 +159,7 @@ def _kind(column: Any) -> str:
     if values.dtype.kind in KINDS:
         return KINDS[values.dtype.kind]
     if values.dtype.kind in "mM":
-        raise ValueError("X contains dates or times: turn them into numbers first.")
+        raise ValueError("X contains dates or times: convert them to numbers first.")
     present = np.asarray(column, object)[~_missing(column)]
     kind = np.array(present.tolist()).dtype.kind
     return KINDS.get(kind, "text")

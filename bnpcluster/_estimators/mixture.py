@@ -1,4 +1,4 @@
-"""What all mixtures share: data in rows, and prediction for new ones from the posterior's draws."""
+"""The base class of all mixtures: validation of rows, and prediction for new rows."""
 
 from __future__ import annotations
 
@@ -30,19 +30,21 @@ from bnpcluster.likelihoods.base import check_observed
 from bnpcluster.samplers import SAMPLERS, ParticleSampler
 from bnpcluster.samplers.base import check_operations
 
-ROWS = 500  # rows whose prediction the report compares with the point estimate
+COMPARED_ROWS = 500  # the report compares predictions with the point estimate at so many rows
 
 
 def _takes_rows(model: Any) -> bool:
-    """Whether the sampler can take further rows; the reason if not."""
+    """Whether the sampler can add rows. Raise an error with the reason if not."""
     sampler = SAMPLERS.get(model.sampler) if isinstance(model.sampler, str) else model.sampler
     if getattr(sampler, "weighted", False):
         return True
-    raise AttributeError("partial_fit needs a sampler with particles, such as sampler='urn_smc'.")
+    raise AttributeError(
+        "partial_fit needs a particle sampler: set sampler='urn_smc', for instance."
+    )
 
 
 class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
-    """Base class of the mixtures. A subclass has a constructor and a method `_prior`."""
+    """Base class of the mixtures. A subclass defines a constructor and a method `_prior`."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -70,14 +72,17 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Rows to cluster.
+        y : None
+            Ignored; present for the interface of scikit-learn.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         likelihood, prior, sampler = self._components()
-        X, likelihood, encoding = self._read(X, likelihood)
+        X, likelihood, encoding = self._read_rows(X, likelihood)
         components = (likelihood, prior, sampler)
         with with_columns(self._names()):
             if isinstance(sampler, ParticleSampler):
@@ -85,7 +90,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             return self._adopt(self._run_chains(X, components), encoding=encoding)
 
     def _run_particles(self, X: np.ndarray, components: Components) -> Outcome:
-        """Sample the posterior by weighted particles."""
+        """Sample the posterior with weighted particles."""
         likelihood, prior, sampler = components
         if self.checkpoint is not None:
             raise ValueError(
@@ -99,19 +104,22 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
     @available_if(_takes_rows)
     def partial_fit(self, X: Any, y: Any = None) -> Mixture:
-        """Let the particles take further rows; the first call is a `fit`.
+        """Add rows to the particles. The first call is the same as `fit`.
 
-        The result has the same law as a fit of all rows at once, with the hyper-parameters that
-        "auto" stood for at the first batch.
+        The result has the same distribution as a fit of all rows at once. Parameters that are
+        "auto" keep the values chosen for the first batch.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Further rows.
+        y : None
+            Ignored; present for the interface of scikit-learn.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         fitted: Fitted | None = getattr(self, "_fitted", None)
         if fitted is None or not fitted.runs:
@@ -120,10 +128,10 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         task = self._task(self._new_rows(X), components)
         return self._adopt(smc_runs.extend(fitted, task), encoding=fitted.encoding)
 
-    def _read(
+    def _read_rows(
         self, X: Any, likelihood: Likelihood
     ) -> tuple[np.ndarray, Likelihood, Encoding | None]:
-        """The rows of a fit as valid numbers, a likelihood for them, and how they were read."""
+        """The rows of a fit as validated numbers, their likelihood, and their encoding."""
         encoding = None
         if isinstance(likelihood, Columns):
             table = self._table(X, reset=True)
@@ -138,7 +146,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         return X.copy(), likelihood, encoding
 
     def _new_rows(self, X: Any) -> np.ndarray:
-        """New rows as valid numbers, read as those of the fit were."""
+        """New rows as validated numbers, with the encoding of the fit."""
         check_is_fitted(self)
         likelihood, encoding = self._fitted.likelihood, self._fitted.encoding
         if encoding is not None:
@@ -150,7 +158,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     def _numbers(
         self, X: Any, likelihood: Likelihood, reset: bool, encoded: bool = False
     ) -> np.ndarray:
-        """Rows as an array of floats, or one sentence about what they hold."""
+        """Rows as an array of floats. Raise an error if they contain text or unsupported NaN."""
         settings: dict[str, Any] = {
             "dtype": np.float64,
             "ensure_min_samples": 2 if reset else 1,
@@ -167,20 +175,20 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
                 raise
             raise ValueError(
                 f"X contains text ({word!r}): encode it as numbers first, for instance with "
-                "sklearn's OrdinalEncoder; likelihood='categorical' takes its codes, and "
-                "likelihood='columns' the text of data frames."
+                "sklearn's OrdinalEncoder and likelihood='categorical', or pass a data frame with "
+                "likelihood='columns'."
             ) from error
         if not likelihood.takes_nan and np.isnan(rows).any():
             raise ValueError(
                 f"Input X contains NaN, which {type(likelihood).__name__} cannot take. Remove "
-                "the rows or columns with missing values, fill them in first, for instance "
-                "with sklearn's SimpleImputer, or use a likelihood that integrates them out, "
-                "such as 'nig'."
+                "the rows or columns with missing values, impute them first, for instance with "
+                "sklearn's SimpleImputer, or use a likelihood that integrates them out, such as "
+                "'nig'."
             )
         return rows
 
     def _table(self, X: Any, reset: bool) -> Any:
-        """A table of mixed columns; their names and how many they are is checked, too."""
+        """A table of mixed columns, after a check of their number and names."""
         validate_data(self, X, reset=reset, skip_check_array=True)
         check_dates(X)
         if is_frame(X):
@@ -190,22 +198,22 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             np.array(X, object) if listed else X, dtype=None, ensure_all_finite=False
         )
 
-    def _described(self) -> dict[str, str]:
+    def _describe_data(self) -> dict[str, str]:
         return {"data": f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"}
 
-    def _judged(self) -> dict[str, str]:
-        some = slice(None, None, -(-self.posterior_.n_items // ROWS))
+    def _describe_quality(self) -> dict[str, str]:
+        some = slice(None, None, -(-self.posterior_.n_items // COMPARED_ROWS))
         rows = self._fitted.X[some]
         membership = predict(self._served(rows), rows).membership
         agreement = np.mean(membership.argmax(axis=1) == self.labels_[some])
-        return {"agreement": f"predict(X) equals labels_ at {100 * agreement:.1f} % of the rows"}
+        return {"agreement": f"predict(X) equals labels_ for {100 * agreement:.1f} % of the rows"}
 
     @property
     def _n_features_out(self) -> int:
         return self.n_clusters_
 
     def _served(self, X: np.ndarray | None) -> Fitted:
-        """The fit, with slots that can be compared with the valid rows `X`; None: with columns."""
+        """The fit, with bound data that can score the rows `X`, or columns if `X` is None."""
         check_is_fitted(self)
         fitted = self._fitted
         likelihood, rows = fitted.likelihood, fitted.X
@@ -219,26 +227,32 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             return predict(self._served(X), X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable cluster of each row, among the clusters of the point estimate.
+        """Predict the most probable cluster of each row.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            For the rows of the training data this may differ from `labels_` at a few rows: here
-            each row is judged by itself, there all rows at once. `report()` states the agreement.
+            Numbers of clusters of the point estimate. For a few rows of the training data they
+            may differ from `labels_`: `predict` assigns each row separately, while `labels_`
+            assigns all rows jointly. `report()` states the agreement.
         """
         return self.predict_proba(X).argmax(axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each cluster of the point estimate, given that a row is in one of them.
+        """Predict the probability of each cluster of the point estimate for each row.
+
+        The probabilities are conditional on the row being in one of these clusters. See `novelty`
+        for the probability that it is in none.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
@@ -248,75 +262,83 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         return self._predicted(X).membership
 
     def transform(self, X: Any) -> np.ndarray:
-        """Membership probabilities: the same as `predict_proba`.
+        """Return membership probabilities, the same as `predict_proba`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_clusters)
+            Rows sum to one.
         """
         return self.predict_proba(X)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Log posterior predictive density of each row, averaged over draws as a density.
+        """Log posterior predictive density of each row.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to evaluate.
 
         Returns
         -------
         log_density : ndarray of shape (n_samples,)
+            The logarithm of the density, after averaging the density over draws.
         """
         return self._predicted(X).log_density
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log posterior predictive density of the rows; higher is better.
+        """Mean log posterior predictive density of the rows. Higher is better.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Rows to evaluate.
+        y : None
+            Ignored; present for the interface of scikit-learn.
 
         Returns
         -------
         score : float
+            The mean of `score_samples(X)`.
         """
         return float(np.mean(self.score_samples(X)))
 
     def novelty(self, X: Any) -> np.ndarray:
-        """Probability that each row belongs to none of the clusters seen in training.
+        """Probability that each row belongs to a new cluster, unseen in training.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to evaluate.
 
         Returns
         -------
         novelty : ndarray of shape (n_samples,)
+            Probabilities, averaged over draws.
         """
         return self._predicted(X).novelty
 
     def impute(self, X: Any = None) -> Any:
-        """Fill in missing entries by what the posterior expects, given the observed ones.
+        """Replace missing entries by their posterior mean, given the observed entries.
 
-        Averages over draws and clusters; nothing is drawn at random. Observed entries are left as
-        they are.
+        The mean is over draws and clusters, without random numbers. Observed entries do not change.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), default=None
-            Rows with NaN. None, or the data of the fit again: the rows of the fit, each within its
-            clusters in the draws. Other rows are new ones, as in `predict`.
+            Rows with NaN. None means the data of the fit. Rows of the fit use their own clusters
+            in each draw. Other rows are treated as new rows, as in `predict`.
 
         Returns
         -------
         X : ndarray of shape (n_samples, n_features), or a data frame like the one given
-            Means in place of NaN: probabilities of a 1 for ``"bernoulli"``, the most probable
-            category for ``"categorical"``.
+            The rows without NaN. The mean is the probability of a 1 for ``"bernoulli"``.
+            ``"categorical"`` gives the most probable category instead.
         """
         check_is_fitted(self)
         rows = self._fitted.X if X is None else self._new_rows(X)
@@ -332,18 +354,21 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         Parameters
         ----------
         n : int, default=1
-        random_state : None, int, RandomState or Generator
+            Number of rows to draw.
+        random_state : None, int, RandomState or Generator, default=None
+            Pass an int for reproducible rows.
 
         Returns
         -------
         X : ndarray of shape (n, n_features)
+            The new rows.
         """
         check_is_fitted(self)
         rng = np.random.default_rng(arguments.seed_sequence(random_state))
         return sample(self._fitted, arguments.count("n", n, 1), rng)
 
     def marginal(self, columns: Any) -> Density:
-        """The posterior predictive density of some columns; for Gaussian likelihoods.
+        """The posterior predictive density of some columns, for Gaussian likelihoods.
 
         Parameters
         ----------
@@ -353,25 +378,25 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         Returns
         -------
         density : Density
-            With `score_samples`, `score`, `mean` and `sample`.
+            An object with methods `score_samples`, `score`, `mean` and `sample`.
         """
         return densities.marginal(self._served(None), columns, self._names())
 
     def conditional(self, given: dict, columns: Any = None) -> Density:
-        """The density of columns of new rows given values of others; for Gaussian likelihoods.
+        """The density of some columns given values of others, for Gaussian likelihoods.
 
         Parameters
         ----------
         given : dict
-            From the number or name of a column to its value, or to an array of values, one per row:
-            then the mean of the density is a regression, one prediction per row.
+            Values by number or name of a column. A value can be an array with one entry per row.
+            The mean of the density is then a regression with one prediction per row.
         columns : int, str or list of them, optional
-            The columns wanted; by default all that are not given.
+            Columns of the density. By default, all columns that are not in `given`.
 
         Returns
         -------
         density : Density
-            With `score_samples`, `score`, `mean` and `sample`.
+            An object with methods `score_samples`, `score`, `mean` and `sample`.
         """
         return densities.conditional(self._served(None), given, columns, self._names())
 

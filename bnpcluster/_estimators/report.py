@@ -1,4 +1,4 @@
-"""The report of a fit: what was found, how sure it is, and whether the chains can be trusted."""
+"""The report of a fit: results, uncertainty and diagnostics."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from bnpcluster.diagnostics.runs import RunDiagnostics
 
 
 class Report(NamedTuple):
-    """A report in two parts; `print` shows text, a notebook shows HTML.
+    """Results and diagnostics of a fit. `print` shows text, and a notebook shows HTML.
 
     Attributes
     ----------
     found : dict of str to str
-        What was fitted and what came out.
+        The model and the results, by name.
     diagnostics : Diagnostics
         R-hat, effective sample sizes, and the verdict.
     """
@@ -35,10 +35,14 @@ class Report(NamedTuple):
         found = {
             "model": f"{type(model).__name__}, {model._fitted.likelihood!r}, "
             f"sampler {model._fitted.sampler!r}",
-            **model._described(),
-            **(_of_runs(model) if hasattr(model, "log_evidence_") else _of_chains(model)),
+            **model._describe_data(),
+            **(
+                _describe_runs(model)
+                if hasattr(model, "log_evidence_")
+                else _describe_chains(model)
+            ),
             "clusters": f"{model.n_clusters_} in the point estimate ({model.point_estimate}), "
-            f"sizes {_some(sizes)}",
+            f"sizes {_shown_sizes(sizes)}",
             "number of clusters": ", ".join(
                 f"{k}: {p:.2f}" for k, p in model.n_clusters_posterior_.items() if p >= 0.005
             ),
@@ -48,13 +52,13 @@ class Report(NamedTuple):
                 for name, trace in posterior.traces.items()
                 if name not in ("n_clusters", "log_posterior")
             },
-            **model._judged(),
-            **_doubts(model),
+            **model._describe_quality(),
+            **_notes(model),
         }
         return cls(found, model.diagnostics_)
 
     def in_shell_words(self) -> Report:
-        """The same report, whose advice has the words of the command line."""
+        """The same report, with advice for the command line."""
         verdict = in_shell_words(self.diagnostics.verdict)
         found = {name: in_shell_words(text) for name, text in self.found.items()}
         return Report(found, replace(self.diagnostics, verdict=verdict))
@@ -68,11 +72,12 @@ class Report(NamedTuple):
         return str(self)
 
     def to_html(self) -> str:
-        """The report as a piece of HTML, which is what a notebook shows.
+        """The report as an HTML fragment, which a notebook shows.
 
         Returns
         -------
         html : str
+            A table and the diagnostics.
         """
         rows = "".join(
             f"<tr><th style='text-align:right'>{html.escape(name)}</th>"
@@ -85,12 +90,12 @@ class Report(NamedTuple):
         return self.to_html()
 
 
-def _of_chains(model: Any) -> dict[str, str]:
-    """Where the chains began, and how many draws they are."""
+def _describe_chains(model: Any) -> dict[str, str]:
+    """Where the chains started, and how many draws there are."""
     posterior = model.posterior_
     return {
-        "starts": "all chains started from the same partition: their agreement proves little"
-        if alike(model.init)
+        "starts": "all chains started from the same partition, so their agreement proves little"
+        if has_one_start(model.init)
         else f"init={'array' if not isinstance(model.init, str) else repr(model.init)}",
         "draws": f"{posterior.n_chains} chains of {posterior.n_draws}, "
         f"{max(model.sampler_stats_['seconds']):.1f} s of sampling per chain"
@@ -98,41 +103,41 @@ def _of_chains(model: Any) -> dict[str, str]:
     }
 
 
-def _of_runs(model: Any) -> dict[str, str]:
-    """How many particles there are, and the evidence."""
+def _describe_runs(model: Any) -> dict[str, str]:
+    """The number of particles, and the evidence."""
     posterior = model.posterior_
     return {
         "particles": f"{posterior.n_chains} runs of {posterior.n_draws}, "
         f"{max(model.sampler_stats_['seconds']):.1f} s per run"
         + (", interrupted" if model.interrupted_ else ""),
-        "log evidence": Message(f"{model.log_evidence_:.3f} (", *_error(model), ")"),
+        "log evidence": Message(f"{model.log_evidence_:.3f} (", *_standard_error(model), ")"),
     }
 
 
-def _error(model: Any) -> list[str | Action]:
+def _standard_error(model: Any) -> list[str | Action]:
     """The standard error of the evidence, or how to get one."""
     if model.log_evidence_se_ >= 0:
         return [f"standard error {model.log_evidence_se_:.3f}"]
     return ["a single run gives no standard error: set ", parameter("n_chains"), " to 2 or more"]
 
 
-def _doubts(model: Any) -> dict[str, str]:
-    """Whether the point estimate is one that no draw resembles."""
+def _notes(model: Any) -> dict[str, str]:
+    """A note if the point estimate has more clusters than any draw."""
     if model.n_clusters_ <= max(model.n_clusters_posterior_):
         return {}
     return {
-        "note": "the point estimate has more clusters than any draw: hardly any two items are "
-        "together in most draws, so the data do not support one clustering over another; fix the "
-        "prior's parameters, or read the co-clustering probabilities instead"
+        "note": "the point estimate has more clusters than any draw. Few pairs of items share a "
+        "cluster in most draws, so the data do not support one clustering over another: fix the "
+        "parameters of the prior, or use the co-clustering probabilities instead"
     }
 
 
-def alike(init: Any) -> bool:
+def has_one_start(init: Any) -> bool:
     """Whether all chains start from the same partition."""
     return init in ("one", "singletons") if isinstance(init, str) else np.ndim(init) == 1
 
 
-def _some(sizes: np.ndarray) -> str:
+def _shown_sizes(sizes: np.ndarray) -> str:
     shown = ", ".join(map(str, sizes[:12]))
     return shown + (f", ... ({len(sizes)} in all)" if len(sizes) > 12 else "")
 

@@ -1,4 +1,4 @@
-"""A fit by chains: from a task to draws, and on from where the chains of a fit stopped."""
+"""Run the chains of a fit, and continue them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from bnpcluster.posterior import Posterior
 from bnpcluster.samplers import SAMPLERS
 from bnpcluster.samplers.base import can_sample
 
-ROUNDS = 20  # how often chains meet in a fit, for interrupts and checkpoints
-SHOWN_ROUNDS = 200  # the same where progress is shown
-OTHERS = ("split_merge", "pgsm", "arm", "sams")  # samplers worth a try, the best first
+ROUNDS = 20  # rounds of a fit; interrupts and checkpoints happen between rounds
+SHOWN_ROUNDS = 200  # rounds of a fit that shows progress
+OTHERS = ("split_merge", "pgsm", "arm", "sams")  # samplers to recommend, best first
 
 
 def fit(
@@ -50,55 +50,55 @@ def fit(
     checkpoint : path, optional
         A directory to save the chains in.
     identity : optional
-        The parameters that name the file there, beside the data and the code.
+        The parameters of the fit. They name the file, together with the data and the code.
     previous : Fitted, optional
-        A fit whose last states to start from.
+        A fit. The chains start from its last states.
     """
     saved = None if checkpoint is None else checkpoint_of(task, bound, checkpoint, identity)
     chains = None
     if saved and previous is None:
         chains = saved.load(task.prior, task.X.shape[0], task.n_chains)
     if chains is None:
-        chains = begun(task, init, previous)
-    chains, interrupted = carried_out(chains, bound, task, schedule, saved)
-    return outcome(chains, bound, task, schedule.thin, interrupted)
+        chains = start_chains(task, init, previous)
+    chains, interrupted = run_schedule(chains, bound, task, schedule, saved)
+    return make_outcome(chains, bound, task, schedule.thin, interrupted)
 
 
 def checkpoint_of(task: Task, bound: Any, directory: Any, identity: Any) -> Checkpoint:
-    """The file of a fit: named by its data and parameters, and by the code that draws."""
+    """The checkpoint of a fit, named after the data, the parameters and the code."""
     code = digest_of_code(bound, (task.likelihood, task.prior, task.sampler))
     return Checkpoint(directory, (*identity, task.X, code))
 
 
 def extend(fitted: Fitted, n_draws: int, n_jobs: int | None, verbose: int) -> Outcome:
-    """Append draws to those of a fit, from where its chains stopped."""
+    """Continue the chains of a fit and append draws to its posterior."""
     chains = [thawed(arrays, fitted.prior) for arrays in fitted.states]
-    # Chains that were stopped apart go on side by side.
+    # Chains that stopped at different iterations continue at the same one.
     iteration = max(chain.iteration for chain in chains)
     for chain in chains:
         chain.iteration = iteration
-    # Warm-up is over however early the chains were stopped: what comes now is kept.
+    # Warm-up is over, even if the chains stopped during it: all further draws are kept.
     schedule = Schedule(n_draws, iteration, fitted.thin)
     components = (fitted.likelihood, fitted.prior, fitted.sampler)
     task = Task(fitted.X, *components, len(chains), n_jobs, verbose, None, None)
-    chains, interrupted = carried_out(chains, fitted.bound, task, schedule)
-    return outcome(chains, fitted.bound, task, fitted.thin, interrupted, fitted)
+    chains, interrupted = run_schedule(chains, fitted.bound, task, schedule)
+    return make_outcome(chains, fitted.bound, task, fitted.thin, interrupted, fitted)
 
 
-def can_go_on(fitted: Fitted | None, n_items: int, n_chains: int) -> bool:
-    """Whether a new fit may start from the last states of an earlier one."""
+def can_warm_start(fitted: Fitted | None, n_items: int, n_chains: int) -> bool:
+    """Whether a new fit can start from the last states of an earlier one."""
     states = [] if fitted is None else fitted.states
     return len(states) == n_chains > 0 and len(states[0]["labels"]) == n_items
 
 
-def begun(task: Task, init: Any, previous: Fitted | None) -> list[Chain]:
-    """Chains at their starts."""
+def start_chains(task: Task, init: Any, previous: Fitted | None) -> list[Chain]:
+    """New chains, from the last states of a previous fit or from initial labels."""
     seeds = [
         [np.random.default_rng(s) for s in child.spawn(2)]
         for child in arguments.seed_sequence(task.random_state).spawn(task.n_chains)
     ]
     if previous is not None:
-        # On with the generators too: the same seeds again would repeat what led here.
+        # Continue with the generators, too: new ones from the same seeds would repeat the draws.
         last = [thawed(arrays, task.prior) for arrays in previous.states]
         same = repr(task.sampler) == repr(previous.sampler)
         return [Chain(c.labels, c.prior, c.rng, tuning=c.tuning if same else {}) for c in last]
@@ -106,14 +106,14 @@ def begun(task: Task, init: Any, previous: Fitted | None) -> list[Chain]:
     return [Chain(row, task.prior, rng) for row, (_, rng) in zip(labels, seeds, strict=True)]
 
 
-def carried_out(
+def run_schedule(
     chains: list[Chain],
     bound: Any,
     task: Task,
     schedule: Schedule,
     checkpoint: Checkpoint | None = None,
 ) -> tuple[list[Chain], bool]:
-    """The chains at the end of the schedule, or where they were stopped; whether by Ctrl-C."""
+    """The chains after the schedule or when stopped, and whether Ctrl-C stopped them."""
     warm_up_kernels(chains[0], bound, task.sampler)
     stop = Stop(task.seconds)
     rounds = SHOWN_ROUNDS if task.verbose else ROUNDS
@@ -144,8 +144,8 @@ def carried_out(
 
 
 TOO_SHORT = Message(
-    "Sampling was stopped before warm-up was over, so the current state of each chain was kept as "
-    "its one draw: ",
+    "Sampling stopped before warm-up was over. The current state of each chain was kept as its "
+    "only draw: ",
     Action(
         "raise max_time, lower n_warmup, or call continue_fit",
         "raise --max-time, lower --warmup, or use --checkpoint",
@@ -154,7 +154,7 @@ TOO_SHORT = Message(
 )
 
 
-def outcome(
+def make_outcome(
     chains: list[Chain],
     bound: Any,
     task: Task,
@@ -162,11 +162,11 @@ def outcome(
     interrupted: bool,
     old: Fitted | None = None,
 ) -> Outcome:
-    """The result of chains, whose draws follow those there were before."""
+    """The record of the fit and its diagnostics; new draws follow those of the fit `old`."""
     stop = Stop()
-    with interruptible(stop):  # what was drawn is not lost to a Ctrl-C that comes now
-        latent = _latent(chains, None if old is None else old.latent)
-        posterior = _posterior(chains, None if old is None else old.posterior)
+    with interruptible(stop):  # a Ctrl-C now must not lose the draws
+        latent = _append_latent(chains, None if old is None else old.latent)
+        posterior = _append_draws(chains, None if old is None else old.posterior)
         of_rows = task.likelihood.is_of_rows
         fitted = Fitted(
             task.likelihood,
@@ -188,13 +188,13 @@ def outcome(
 
 
 def _other(fitted: Fitted) -> str:
-    """The name of a sampler to try where this one does not do, if there is one."""
+    """The name of a sampler to recommend instead of this one; empty if there is none."""
     others = [name for name in OTHERS if SAMPLERS[name] is not type(fitted.sampler)]
     return next((name for name in others if can_sample(SAMPLERS[name], fitted.bound)), "")
 
 
-def _latent(chains: list[Chain], old: np.ndarray | None) -> np.ndarray | None:
-    """The missing entries of every draw, chain by chain, if the likelihood moves them."""
+def _append_latent(chains: list[Chain], old: np.ndarray | None) -> np.ndarray | None:
+    """The missing entries of each draw, after earlier ones; None if they are integrated out."""
     if chains[0].latent is None:
         return None
     n_draws = min(len(chain.draws) for chain in chains)
@@ -206,8 +206,8 @@ def _latent(chains: list[Chain], old: np.ndarray | None) -> np.ndarray | None:
     return drawn
 
 
-def _posterior(chains: list[Chain], old: Posterior | None) -> Posterior:
-    """The draws of all chains, cut to the shortest, after the draws there were before."""
+def _append_draws(chains: list[Chain], old: Posterior | None) -> Posterior:
+    """The draws of all chains, cut to the shortest chain, after those of an earlier posterior."""
     n_draws = min(len(chain.draws) for chain in chains)
     kind = np.result_type(*{draw.dtype for chain in chains for draw in chain.draws})
     labels = np.empty((len(chains), n_draws, len(chains[0].labels)), kind)
@@ -217,7 +217,7 @@ def _posterior(chains: list[Chain], old: Posterior | None) -> Posterior:
     }
     for chain, rows in zip(chains, labels, strict=True):
         rows[:] = chain.draws[:n_draws]
-        chain.draws = []  # one chain's draws at a time stand in memory twice
+        chain.draws = []  # so that only one chain's draws are in memory twice
     if old is not None:
         labels = np.concatenate([old.labels, labels], axis=1)
         traces = {k: np.concatenate([old.traces[k], v], axis=1) for k, v in traces.items()}

@@ -1,4 +1,4 @@
-"""What a fit leaves behind: one record, made by chains and by particle runs alike."""
+"""The record of a fit, for chains and for particle runs."""
 
 from __future__ import annotations
 
@@ -13,34 +13,39 @@ from bnpcluster.samplers import Sampler
 
 
 class Fitted(NamedTuple):
-    """All that a fitted model knows; a model keeps it in one attribute and writes it in one place.
+    """The fitted state of a model, which is stored in the attribute `_fitted`.
 
     Attributes
     ----------
     likelihood : Likelihood
+        The likelihood, after "auto" was resolved.
     bound : NamedTuple
         The data, bound by the likelihood.
     posterior : Posterior
+        The draws.
     log_urn : ndarray
-        See `urn_weights`; empty where there are no new rows to predict.
+        See `urn_weights`. Empty if the model cannot predict new rows.
     estimate : ndarray
         Labels of the point estimate.
     latent : ndarray or None
-        The missing entries of every draw, by chain and draw, if chains move them.
+        The imputed missing entries, by chain and draw. None if they are not imputed.
     X : ndarray or Graph
-        The valid data.
+        The validated data.
     prior : Prior
+        The prior on partitions.
     sampler : Sampler
+        The sampler.
     thin : int
         Iterations per kept draw.
     states : list of dict
-        The last states of chains, as arrays.
+        The last states of the chains, as arrays.
     runs : list of Run
-        Of particles, what further rows go on from.
+        The particle runs, which `partial_fit` continues.
     frozen : Likelihood or None
-        The likelihood at the values that "auto" had for the first rows, if more rows came.
+        The likelihood with the values that "auto" had for the first rows. None before a
+        `partial_fit` with more rows.
     encoding : Encoding or None
-        How mixed columns are read.
+        How to read mixed columns.
     """
 
     likelihood: Likelihood
@@ -60,22 +65,27 @@ class Fitted(NamedTuple):
 
     @property
     def latent_draws(self) -> np.ndarray | None:
-        """The missing entries of every draw, the chains one after the other."""
+        """The imputed missing entries of each draw, one chain after another."""
         return None if self.latent is None else self.latent.reshape(-1, self.latent.shape[-1])
 
 
 class Outcome(NamedTuple):
-    """What chains or runs return: the record of a fit, still without a point estimate, and more.
+    """The result of chains or runs: the record of a fit, without a point estimate, and more.
 
     Attributes
     ----------
     fitted : Fitted
+        The record of the fit.
     diagnostics : Diagnostics or RunDiagnostics
+        Diagnostics of the chains or the runs.
     sampler_stats : dict
+        Counts and seconds per chain or run.
     n_iter : int
+        Iterations of the longest chain.
     interrupted : bool
+        Whether Ctrl-C stopped the sampling.
     evidence : pair of float, or None
-        log p(data) and its standard error, by particles.
+        log p(data) and its standard error. None for chains.
     """
 
     fitted: Fitted
@@ -87,14 +97,18 @@ class Outcome(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What a fit is asked to do, with everything resolved and checked.
+    """The settings of a fit, resolved and validated.
 
     Attributes
     ----------
-    X : ndarray or Graph: valid data
-    likelihood, prior, sampler : the components
-    n_chains, n_jobs, verbose, random_state : as in the estimators
-    seconds : float or None: the time limit
+    X : ndarray or Graph
+        The validated data.
+    likelihood, prior, sampler : Likelihood, Prior, Sampler
+        The components.
+    n_chains, n_jobs, verbose, random_state : int, int or None, int, object
+        The parameters of the estimator.
+    seconds : float or None
+        The time limit.
     """
 
     X: Any
@@ -109,9 +123,9 @@ class Task(NamedTuple):
 
 
 def urn_weights(prior: Prior, posterior: Posterior) -> np.ndarray:
-    """Log urn weights of every draw, at its own hyper-parameters, as rows.
+    """Log urn weights of each draw, under its own hyper-parameters.
 
-    Row by row: of the blocks, then of a new one, then -inf up to the largest number of blocks.
+    A row contains the weights of the blocks and then of a new block. The rest is -inf.
     """
     labels = posterior.labels.reshape(-1, posterior.n_items)
     log_urn = np.full((len(labels), int(posterior.n_clusters.max()) + 1), -np.inf)

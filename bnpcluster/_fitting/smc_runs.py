@@ -25,48 +25,48 @@ from bnpcluster.samplers import ParticleSampler, Run
 
 
 def fit(task: Task, bound: Any) -> Outcome:
-    """Run the sampler of a task `n_chains` times on all rows."""
+    """Run the particle sampler of a task `n_chains` times on all rows."""
     sampler = task.sampler
     assert isinstance(sampler, ParticleSampler)
     _check_complete(bound, task.likelihood)
     seeds = arguments.seed_sequence(task.random_state).spawn(task.n_chains)
     data = SharedData(bound)
     tasks = [(data, task.prior, len(task.X), np.random.default_rng(seed)) for seed in seeds]
-    runs, interrupted = _carry_out(task, sampler.run, tasks)
-    return _outcome(task, bound, runs, interrupted)
+    runs, interrupted = _run_all(task, sampler.run, tasks)
+    return _make_outcome(task, bound, runs, interrupted)
 
 
 def extend(fitted: Fitted, task: Task) -> Outcome:
-    """Let the particles of a fit take the further rows `task.X`."""
+    """Add the rows `task.X` to the particles of a fit."""
     frozen = fitted.frozen or fitted.likelihood.frozen(fitted.X)
-    everything = np.vstack([fitted.X, task.X])
-    bound = frozen.bind(everything)
+    all_rows = np.vstack([fitted.X, task.X])
+    bound = frozen.bind(all_rows)
     _check_complete(bound, frozen)
-    # Of copies: an interrupt must not leave particles behind that hold some of the rows.
+    # Copies: after an interrupt, no particle of the fit may contain only some of the new rows.
     data = SharedData(bound)
-    tasks = [(copy.deepcopy(run), data, len(everything)) for run in fitted.runs]
-    runs, interrupted = _carry_out(task, fitted.sampler.resume, tasks)
-    return _outcome(task._replace(X=everything), bound, runs, interrupted, frozen)
+    tasks = [(copy.deepcopy(run), data, len(all_rows)) for run in fitted.runs]
+    runs, interrupted = _run_all(task, fitted.sampler.resume, tasks)
+    return _make_outcome(task._replace(X=all_rows), bound, runs, interrupted, frozen)
 
 
 def _check_complete(bound: Any, likelihood: Likelihood) -> None:
-    """Raise one sentence if chains would have to move missing entries."""
+    """Raise an error if the likelihood imputes missing entries, which only chains can do."""
     if latent(bound) is not None:
         raise ValueError(
-            f"X contains NaN, which {type(likelihood).__name__} imputes in chains: take a sampler "
-            "of chains, such as 'split_merge', or a likelihood that integrates missing entries "
-            "out, such as 'nig'."
+            f"X contains NaN, which {type(likelihood).__name__} imputes in chains only: use a "
+            "sampler that runs chains, such as 'split_merge', or a likelihood that integrates "
+            "missing entries out, such as 'nig'."
         )
 
 
-def _carry_out(task: Task, work: Callable, tasks: list) -> tuple[list[Run], bool]:
-    """The runs that could be finished; the first one is, whatever `max_time` says."""
-    if task.seconds is not None:  # no clock counts the time to compile
-        _warm_up(task.sampler, tasks[0])
+def _run_all(task: Task, work: Callable, tasks: list) -> tuple[list[Run], bool]:
+    """The finished runs, and whether Ctrl-C stopped others. `max_time` never stops the first."""
+    if task.seconds is not None:  # compilation does not count
+        _compile_kernels(task.sampler, tasks[0])
     stop = Stop(task.seconds)
     with interruptible(stop):
         jobs = (
-            delayed(_one)(work, stop, r == 0, task.verbose, *run) for r, run in enumerate(tasks)
+            delayed(_run_one)(work, stop, r == 0, task.verbose, *run) for r, run in enumerate(tasks)
         )
         done = Parallel(n_jobs=task.n_jobs, prefer="threads")(jobs)
     runs = [run for run in done if run is not None]
@@ -75,14 +75,14 @@ def _carry_out(task: Task, work: Callable, tasks: list) -> tuple[list[Run], bool
     return runs, stop.requested.is_set()
 
 
-def _warm_up(sampler: Any, task: tuple) -> None:
+def _compile_kernels(sampler: Any, task: tuple) -> None:
     data, prior, _, *rest = task
     if rest:
         few = clone(sampler).set_params(n_particles=2)
         few.run(data.content, prior, 2, np.random.default_rng(0))
 
 
-def _one(work: Callable, stop: Stop, first: bool, verbose: int, *task: Any) -> Run | None:
+def _run_one(work: Callable, stop: Stop, first: bool, verbose: int, *task: Any) -> Run | None:
     """One run; None if it was stopped."""
     inputs = [part.content if isinstance(part, SharedData) else part for part in task]
     try:
@@ -91,7 +91,7 @@ def _one(work: Callable, stop: Stop, first: bool, verbose: int, *task: Any) -> R
         return None
     if verbose:
         print(
-            f"bnpcluster: a run of {len(run.labels)} particles, log evidence "
+            f"bnpcluster: run with {len(run.labels)} particles, log evidence "
             f"{run.log_evidence:.2f}, {run.seconds:.1f} s",
             file=sys.stderr,
             flush=True,
@@ -99,16 +99,16 @@ def _one(work: Callable, stop: Stop, first: bool, verbose: int, *task: Any) -> R
     return run
 
 
-def _outcome(
+def _make_outcome(
     task: Task, bound: Any, runs: list[Run], interrupted: bool, frozen: Any = None
 ) -> Outcome:
-    """The result of runs."""
+    """The record of the fit, diagnostics and evidence from all runs."""
     log_z = np.array([run.log_evidence for run in runs])
     origins = np.array([run.origin for run in runs])
-    evidence, posterior = combined(runs), _posterior(runs)
+    evidence, posterior = combined_evidence(runs), _weighted_posterior(runs)
     diagnostics = diagnose_runs(log_z, evidence[0], posterior.weights, origins, task.sampler.remedy)
-    counts = _stats(runs)
-    for run in runs:  # the posterior has them
+    counts = _run_stats(runs)
+    for run in runs:  # the posterior has the labels
         run.labels = run.labels[:, :0].copy()
     fitted = Fitted(
         task.likelihood,
@@ -125,25 +125,26 @@ def _outcome(
     return Outcome(fitted, diagnostics, counts, 1, interrupted, evidence)
 
 
-def combined(runs: list[Run]) -> tuple[float, float]:
-    """log of the mean of the runs' evidences, and its standard error.
+def combined_evidence(runs: list[Run]) -> tuple[float, float]:
+    """log of the mean evidence of the runs, and its standard error.
 
-    By the delta method from the scatter of the runs; of a single run, from its lines of descent.
+    The standard error comes from the variance between runs, by the delta method. For a single run
+    it comes from the genealogy of the particles.
     """
     log_z = np.array([run.log_evidence for run in runs])
     top = log_z.max()
     ratios = np.exp(log_z - top)
     mean = ratios.mean()
     if len(runs) == 1:
-        variance = runs[0].relative_variance  # unbiased, and so not always positive
+        variance = runs[0].relative_variance  # unbiased, so it can be negative
         error = math.sqrt(variance) if variance > 0 else math.nan
     else:
         error = float(ratios.std(ddof=1) / (mean * math.sqrt(len(runs))))
     return float(top + np.log(mean)), error
 
 
-def _posterior(runs: list[Run]) -> Posterior:
-    """All particles; a weight is the product of a run's evidence and a particle's share of it."""
+def _weighted_posterior(runs: list[Run]) -> Posterior:
+    """All particles. A weight is the evidence of the run times the weight within the run."""
     log_weight = np.array([run.log_weight for run in runs])
     log_weight -= log_weight.max(axis=1, keepdims=True)
     log_weight -= np.log(np.exp(log_weight).sum(axis=1, keepdims=True))
@@ -154,8 +155,8 @@ def _posterior(runs: list[Run]) -> Posterior:
     return Posterior(labels, weights=np.exp(log_weight - log_weight.max()), traces=traces)
 
 
-def _stats(runs: list[Run]) -> dict[str, Any]:
-    """Counts and seconds of every run."""
+def _run_stats(runs: list[Run]) -> dict[str, Any]:
+    """Counts, seconds and log evidence of each run."""
     result: dict[str, Any] = {name: [run.counts[name] for run in runs] for name in runs[0].counts}
     result["seconds"] = [run.seconds for run in runs]
     result["log_evidence"] = [run.log_evidence for run in runs]

@@ -28,31 +28,31 @@ from bnpcluster.samplers import SAMPLERS
 DONE, WRONG, DISAGREE, INTERRUPTED = 0, 2, 3, 130
 EXIT_STATUS = """\
 exit status:
-  0    the files are written, and nothing speaks against the result
-  2    wrong usage, data or output folder, said in one sentence
-  3    the files are written, but the chains disagree or were too short, as the report says
-  130  interrupted by Ctrl-C; what had been drawn by then is written
+  0    the files were written, and no problem was found
+  2    wrong usage, data or output folder; one sentence says what is wrong
+  3    the files were written, but the chains disagree or were too short; see the report
+  130  interrupted by Ctrl-C; the draws made so far were written
 """
 MUTATIONS = "mutations.tsv"
-OF_ROWS = [name for name in LIKELIHOODS if name != "pyclone"]
-CODED = {"categorical": "all", "columns": "text"}
-"""Which columns of a table may hold words, by likelihood."""
+ROW_LIKELIHOODS = [name for name in LIKELIHOODS if name != "pyclone"]
+WORD_COLUMNS = {"categorical": "all", "columns": "text"}
+"""Which columns of a table may contain words, by likelihood."""
 EXAMPLES = {"n_components_prior": ": gnedin, poisson,1.0 or geometric,0.1"}
-"""What a parameter of a prior looks like at the command line, where that is not a number."""
+"""How to write a parameter of a prior on the command line if it is not a number."""
 READS = {
-    "n_grid": (int, "points of the grid of prevalences (101)"),
+    "n_grid": (int, "number of grid points for the prevalence (101)"),
     "density": (str, "binomial or beta_binomial; binomial by default"),
-    "genotypes": (str, "which are probable, given the copy numbers (major_copy_number)"),
-    "error_rate": (float, "chance that a read shows the wrong allele (0.001)"),
-    "precision": (float, "of the beta-binomial law; the smaller, the more scatter (200)"),
+    "genotypes": (str, "which genotypes to consider, given the copy numbers (major_copy_number)"),
+    "error_rate": (float, "probability that a read shows the wrong allele (0.001)"),
+    "precision": (float, "precision of beta_binomial; smaller values allow more scatter (200)"),
 }
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one sentence."""
+    """A parser that reports an error in one sentence."""
 
     def error(self, message: str) -> NoReturn:
-        """Say it, and leave."""
+        """Print the error and exit."""
         self.exit(WRONG, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
@@ -62,12 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        The words after `bnpcluster`; those of the process by default.
+        The words after `bnpcluster`. By default, those of the current process.
 
     Returns
     -------
     int
-        0 if all is well, 2 after wrong usage or data, 3 if the chains disagree, 130 after Ctrl-C.
+        0 on success, 2 after wrong usage or data, 3 if the chains disagree, 130 after Ctrl-C.
 
     Examples
     --------
@@ -79,16 +79,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return options.command(options)
     except KeyboardInterrupt:
-        say("interrupted before everything could be written.")
+        print_message("interrupted before all files were written.")
         return INTERRUPTED
     except OSError as error:
-        say(f"{error.filename}: {error.strerror}." if error.filename else str(error))
+        print_message(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     except (ImportError, TypeError, ValueError) as error:
-        say(" ".join(in_shell_words(error).split()))
+        print_message(" ".join(in_shell_words(error).split()))
     return WRONG
 
 
-def say(sentence: str) -> None:
+def print_message(sentence: str) -> None:
     """Print a sentence to the standard error stream."""
     print(f"bnpcluster: {sentence}", file=sys.stderr, flush=True)
 
@@ -106,13 +106,16 @@ def parser() -> Parser:
     command = _add_command(commands, "fit", "cluster the rows of a table", fit)
     group = command.add_argument_group("data")
     group.add_argument(
-        "--id-column", default=None, metavar="NAME", help="names of the rows; not clustered"
+        "--id-column",
+        default=None,
+        metavar="NAME",
+        help="column with the names of the rows; not clustered",
     )
     group.add_argument(
-        "--columns", default=None, metavar="A,B,...", help="columns to cluster by; all by default"
+        "--columns", default=None, metavar="A,B,...", help="columns to cluster by (all)"
     )
     group.add_argument(
-        "--likelihood", metavar="NAME", help=f"{', '.join(OF_ROWS)} (mixed); niw by default"
+        "--likelihood", metavar="NAME", help=f"{', '.join(ROW_LIKELIHOODS)}; niw by default"
     )
     command = _add_command(commands, "pyclone", "cluster mutations by their prevalence", pyclone)
     group = command.add_argument_group("reads")
@@ -128,7 +131,7 @@ def _add_command(commands: Any, name: str, text: str, run: Callable) -> argparse
         description=f"{text.capitalize()}: labels, probabilities, draws and a report.",
         epilog=EXIT_STATUS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        argument_default=argparse.SUPPRESS,  # what is not said is left to the model
+        argument_default=argparse.SUPPRESS,  # the model has the defaults
     )
     command.set_defaults(command=run)
     _add_files(command)
@@ -143,10 +146,10 @@ def _add_files(command: argparse.ArgumentParser) -> None:
         "table", type=Path, help="CSV, TSV or Parquet; the first line names the columns"
     )
     group.add_argument(
-        "--out", type=Path, required=True, metavar="FOLDER", help="where the results go"
+        "--out", type=Path, required=True, metavar="FOLDER", help="folder for the results"
     )
     group.add_argument(
-        "--force", action="store_true", default=False, help="replace results that are there"
+        "--force", action="store_true", default=False, help="replace existing results"
     )
 
 
@@ -156,7 +159,9 @@ def _add_model(command: argparse.ArgumentParser) -> None:
         "--prior", default="dp", metavar="NAME", help=f"{', '.join(PRIORS)}; dp by default"
     )
     for name, text in prior_parameters().items():
-        group.add_argument(f"--{name.replace('_', '-')}", type=value, metavar="VALUE", help=text)
+        group.add_argument(
+            f"--{name.replace('_', '-')}", type=parse_value, metavar="VALUE", help=text
+        )
     group.add_argument("--point-estimate", metavar="NAME", help="vi, binder or map; vi by default")
 
 
@@ -166,33 +171,42 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         "--sampler", metavar="NAME", help=f"{', '.join(SAMPLERS)}; split_merge by default"
     )
     counts = {
-        "particles": "of samplers that have them",
+        "particles": "number of particles, for samplers that have them",
         "draws": "kept draws per chain (500)",
-        "warmup": "iterations before them (500)",
-        "chains": "independent chains (4)",
+        "warmup": "discarded iterations at the start of each chain (500)",
+        "chains": "number of independent chains (4)",
     }
     for name, text in counts.items():
         group.add_argument(f"--{name}", dest=f"n_{name}", type=int, metavar="N", help=text)
     group.add_argument("--thin", type=int, metavar="N", help="iterations per kept draw (1)")
     group.add_argument(
-        "--jobs", dest="n_jobs", type=int, metavar="N", help="chains at once; changes no result"
+        "--jobs",
+        dest="n_jobs",
+        type=int,
+        metavar="N",
+        help="chains that run in parallel; no result depends on it",
     )
-    group.add_argument("--init", metavar="NAME", help="where chains start (auto)")
+    group.add_argument("--init", metavar="NAME", help="how chains are initialised (auto)")
     group.add_argument(
-        "--seed", type=int, default=None, metavar="N", help="makes the run repeatable"
-    )
-    group.add_argument(
-        "--max-time", type=float, metavar="SECONDS", help="of sampling; what is drawn then is kept"
-    )
-    group.add_argument(
-        "--checkpoint", metavar="FOLDER", help="keeps the chains; the same command and --seed go on"
+        "--seed", type=int, default=None, metavar="N", help="makes the run reproducible"
     )
     group.add_argument(
-        "--quiet", action="store_true", default=False, help="neither progress nor summary"
+        "--max-time",
+        type=float,
+        metavar="SECONDS",
+        help="time limit for sampling; the draws made until then are kept",
+    )
+    group.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="folder to save the chains in; the same command with the same --seed resumes",
+    )
+    group.add_argument(
+        "--quiet", action="store_true", default=False, help="print no progress and no summary"
     )
 
 
-def value(text: str) -> Any:
+def parse_value(text: str) -> Any:
     """A number, a word, or a tuple of them: `0.5`, `auto`, `1,0.1`."""
     parts = tuple(_number_or_word(part.strip()) for part in text.split(","))
     return parts[0] if len(parts) == 1 else parts
@@ -209,96 +223,102 @@ def _number_or_word(text: str) -> Any:
 
 def fit(options: argparse.Namespace) -> int:
     """Cluster the rows of a table."""
-    model = build(options)
+    model = build_model(options)
     chosen = [name.strip() for name in options.columns.split(",")] if options.columns else []
     if model.likelihood == "pyclone":
-        raise ValueError("mutations have a command of their own, bnpcluster pyclone.")
-    coded = CODED.get(model.likelihood, "none")
+        raise ValueError("This command does not cluster mutations: use bnpcluster pyclone.")
+    coded = WORD_COLUMNS.get(model.likelihood, "none")
     table = read.read_table(options.table)
-    rows = read.chosen_rows(table, options.table.name, options.id_column, chosen, coded)
+    rows = read.select_rows(table, options.table.name, options.id_column, chosen, coded)
     if model.likelihood == "columns":
-        model.set_params(likelihood=read.likelihoods(rows))
-    write.prepare(options.out, write.FILES, options.force)
+        model.set_params(likelihood=read.column_likelihoods(rows))
+    write.prepare_folder(options.out, write.FILES, options.force)
     with with_columns(list(rows.columns)):
-        doubtful = _fitted(model, np.column_stack(list(rows.columns.values())))
-    _written(options, model, rows)
-    return _status(model, doubtful)
+        doubtful = _fit_model(model, np.column_stack(list(rows.columns.values())))
+    _save_and_print(options, model, rows)
+    return _exit_status(model, doubtful)
 
 
 def pyclone(options: argparse.Namespace) -> int:
     """Cluster the mutations of a tidy table of read counts."""
-    law = PyClone(**{name: v for name, v in vars(options).items() if name in READS})
-    if "precision" in options and law.density != "beta_binomial":
-        raise ValueError("--precision is of --density beta_binomial; binomial reads have none.")
-    model = build(options).set_params(likelihood=law)
+    likelihood = PyClone(**{name: v for name, v in vars(options).items() if name in READS})
+    if "precision" in options and likelihood.density != "beta_binomial":
+        raise ValueError(
+            "--precision applies only to beta_binomial reads: add --density beta_binomial."
+        )
+    model = build_model(options).set_params(likelihood=likelihood)
     table = read.Frame.of(read.read_table(options.table), (*COLUMNS, "error_rate"))
-    index_rows(table)  # whether it names mutations and samples
-    write.prepare(options.out, (*write.FILES, MUTATIONS), options.force)
-    doubtful = _fitted(model, table)
+    index_rows(table)  # raises an error if mutations or samples are not named
+    write.prepare_folder(options.out, (*write.FILES, MUTATIONS), options.force)
+    doubtful = _fit_model(model, table)
     found = prevalences(model, table)
     write.write_csv(options.out / MUTATIONS, found.columns, found.rows(), "\t")
     at = index_rows(table)
     means = {
-        f"prevalence in {sample}": write.spread(
+        f"prevalence in {sample}": write.aligned(
             found["cellular_prevalence"], at.mutation, at.sample == s
         )
         for s, sample in enumerate(at.samples)
     }
     rows = read.Rows("mutation_id", at.mutations.tolist(), means, {})
-    _written(options, model, rows, MUTATIONS)
-    return _status(model, doubtful)
+    _save_and_print(options, model, rows, MUTATIONS)
+    return _exit_status(model, doubtful)
 
 
-def _fitted(model: Mixture, X: Any) -> bool:
-    """Fit, and say in a sentence each what the model warns of; whether it doubts its chains."""
+def _fit_model(model: Mixture, X: Any) -> bool:
+    """Fit the model, print its warnings, and return whether one is about convergence."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         model.fit(X)
     for sentence in dict.fromkeys(in_shell_words(warning.message) for warning in caught):
-        say(sentence)
+        print_message(sentence)
     return any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
 
 
-def _status(model: Mixture, doubtful: bool) -> int:
-    """The exit status of a fit whose files are written."""
+def _exit_status(model: Mixture, doubtful: bool) -> int:
+    """The exit status after the files of a fit were written."""
     if model.interrupted_:
         return INTERRUPTED
     return DISAGREE if doubtful else DONE
 
 
-def _written(options: argparse.Namespace, model: Mixture, rows: read.Rows, *more: str) -> None:
-    """Write the files, and print the report."""
+def _save_and_print(
+    options: argparse.Namespace, model: Mixture, rows: read.Rows, *more: str
+) -> None:
+    """Write the files and print the report."""
     facts = {"table": options.table.name, "seed": str(model.random_state)}
-    write.write(options.out, model, rows, facts)
+    write.write_results(options.out, model, rows, facts)
     if not options.quiet:
         print(model.report().in_shell_words())
         names = ", ".join([*write.FILES, *more])
         print(f"\nSeed {model.random_state}. In {options.out}: {names}")
 
 
-def build(options: argparse.Namespace) -> Mixture:
+def build_model(options: argparse.Namespace) -> Mixture:
     """The model that the options describe."""
     seed = secrets.randbits(32) if options.seed is None else options.seed
     if options.prior not in PRIORS:
         raise ValueError(f"Unknown prior {options.prior!r}. Available: {', '.join(PRIORS)}.")
     model, own = PRESETS.get(options.prior, BNPMixture), PRIORS[options.prior]._get_param_names()
     given = vars(options)
-    of_priors = {name: given[name] for name in prior_parameters() if name in given}
-    foreign = [name for name in of_priors if name not in own]
+    given_to_prior = {name: given[name] for name in prior_parameters() if name in given}
+    foreign = [name for name in given_to_prior if name not in own]
     if foreign:
-        raise ValueError(f"--{foreign[0].replace('_', '-')} is no parameter of {options.prior}.")
+        raise ValueError(
+            f"--{foreign[0].replace('_', '-')} is not a parameter of prior {options.prior!r}."
+        )
     settings = {name: v for name, v in given.items() if name in model._get_param_names()}
-    if model is BNPMixture:  # a prior without a mixture of its own
-        settings["prior"] = PRIORS[options.prior](**of_priors)
+    if model is BNPMixture:  # there is no preset for this prior
+        settings["prior"] = PRIORS[options.prior](**given_to_prior)
     return model(**settings, random_state=seed, verbose=int(not options.quiet))
 
 
 def prior_parameters() -> dict[str, str]:
-    """The parameters of all priors, with a help text."""
-    found: dict[str, list[str]] = {}
-    said: dict[str, str] = {}
+    """The parameters of all priors, with their help texts."""
+    users: dict[str, list[str]] = {}
+    texts: dict[str, str] = {}
     for name, cls in PRIORS.items():
         for parameter, sentence in parameters(cls).items():
-            found.setdefault(parameter, []).append(name)
-            said.setdefault(parameter, sentence + EXAMPLES.get(parameter, ""))
-    return {name: f"{said[name]} ({', '.join(priors)})" for name, priors in found.items()}
+            users.setdefault(parameter, []).append(name)
+            texts.setdefault(parameter, sentence + EXAMPLES.get(parameter, ""))
+    return {name: f"{texts[name]} ({', '.join(priors)})" for name, priors in users.items()}

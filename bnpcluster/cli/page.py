@@ -1,4 +1,4 @@
-"""The report of a fit as one page of HTML that needs no other file."""
+"""The report of a fit as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bnpcluster._estimators.base import Sampled
 from bnpcluster._version import __version__
 from bnpcluster.cli.read import Rows
 
-SHOWN_COLUMNS = 12  # of the data, in the table of clusters
+SHOWN_COLUMNS = 12  # how many columns of the data the table of clusters shows
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; }
 table { border-collapse: collapse; margin: 1em 0; }
@@ -26,17 +26,20 @@ img { max-width: 100%; }
 """
 
 
-def page(model: Sampled, own: NDArray[np.float64], rows: Rows, facts: dict[str, str]) -> str:
+def html_page(model: Sampled, own: NDArray[np.float64], rows: Rows, facts: dict[str, str]) -> str:
     """The report of a fitted model.
 
     Parameters
     ----------
     model : Sampled, fitted
-    own : ndarray: the probability of each row's own cluster
-    rows : Rows: the data
-    facts : dict of str to str: where the data came from, and how they were read
+    own : ndarray
+        For each row, the probability of its own cluster.
+    rows : Rows
+        The data.
+    facts : dict of str to str
+        Names and values shown at the top of the page, such as the seed.
     """
-    said = "".join(
+    facts_html = "".join(
         f"<tr><th>{html.escape(name)}</th><td style='text-align:left'>{html.escape(text)}</td></tr>"
         for name, text in facts.items()
     )
@@ -44,7 +47,7 @@ def page(model: Sampled, own: NDArray[np.float64], rows: Rows, facts: dict[str, 
     return (
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         f"<title>bnpcluster report</title><style>{STYLE}</style></head><body>"
-        f"<h1>{model.n_clusters_} clusters</h1><table>{said}</table>{report}"
+        f"<h1>{model.n_clusters_} clusters</h1><table>{facts_html}</table>{report}"
         f"<h2>Clusters</h2>{_clusters(model, own, rows)}"
         f"<h2>Pictures</h2>{_pictures(model, list(rows.columns))}"
         f"<p>bnpcluster {__version__}</p></body></html>\n"
@@ -52,10 +55,10 @@ def page(model: Sampled, own: NDArray[np.float64], rows: Rows, facts: dict[str, 
 
 
 def _clusters(model: Sampled, own: NDArray[np.float64], rows: Rows) -> str:
-    """A table of the clusters: size, how sure its rows are, what is typical of its columns."""
+    """A table of the clusters: their size, mean probability and typical values."""
     shown = list(rows.columns)[:SHOWN_COLUMNS]
     head = ["cluster", "rows", "mean probability"]
-    head += [f"{'commonest' if name in rows.words else 'mean of'} {name}" for name in shown]
+    head += [f"{'most common' if name in rows.words else 'mean of'} {name}" for name in shown]
     lines = ["".join(f"<th>{html.escape(name)}</th>" for name in head)]
     for k in range(model.n_clusters_):
         inside = model.labels_ == k
@@ -66,7 +69,7 @@ def _clusters(model: Sampled, own: NDArray[np.float64], rows: Rows) -> str:
 
 
 def _typical(values: NDArray[np.float64], words: list[str] | None) -> str:
-    """The mean of a column in a cluster, or its commonest word; of the known cells."""
+    """The mean of the observed values, or the most common word."""
     known = values[~np.isnan(values)]
     if not len(known):
         return "-"
@@ -95,19 +98,19 @@ def _pictures(model: Sampled, names: list[str]) -> str:
 
 
 def _displays(model: Sampled, names: list[str]) -> Iterator[tuple[str, Any]]:
-    """Captions, and what draws each picture on given axes."""
+    """The caption of each picture, and a function that draws it on given axes."""
     from bnpcluster import plotting
 
     def drawn(display: Any, *arguments: Any) -> Any:
         return lambda ax: display.from_estimator(model, *arguments, ax=ax)
 
-    if len(names) == model.n_features_in_:  # the rows are points, and not reads
+    if len(names) == model.n_features_in_:  # not for read counts
         model = copy.copy(model)
-        model.feature_names_in_ = np.array(names, dtype=object)  # for the names of the axes
-        yield "The rows, paler where their cluster is less sure", drawn(plotting.ClusterDisplay)
+        model.feature_names_in_ = np.array(names, dtype=object)  # the axes show these names
+        yield "The rows; paler points are less certain", drawn(plotting.ClusterDisplay)
     yield "Probability that two rows share a cluster", drawn(plotting.CoclusteringDisplay)
-    yield "How many clusters there are", drawn(plotting.NumberOfClustersDisplay)
-    if not hasattr(model, "log_evidence_"):  # particles have no order to be traced
+    yield "Number of clusters", drawn(plotting.NumberOfClustersDisplay)
+    if not hasattr(model, "log_evidence_"):  # particles have no order, so there is no trace
         yield (
             "The chains should overlap and show no trend",
             drawn(plotting.TraceDisplay, "log_posterior"),

@@ -1,4 +1,4 @@
-"""Tables from files: CSV, TSV and Parquet, as named columns of cells."""
+"""Read tables from CSV, TSV and Parquet files."""
 
 from __future__ import annotations
 
@@ -11,23 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 Table = dict[str, list[Any]]
-"""Cells by column: text, or whatever a Parquet file holds."""
+"""Cells by column: text, or the values of a Parquet file."""
 
 TEXT = (".csv", ".tsv", ".tab", ".txt")
 PARQUET = (".parquet", ".pq")
 MISSING = {"", "na", "nan", "n/a", "null", "none"}
 
 
+class DecimalCommaError(ValueError):
+    """A column has numbers with a decimal comma."""
+
+
 class Rows(NamedTuple):
-    """What is clustered: rows with names, and columns of numbers with theirs.
+    """The rows to cluster: named rows and named columns of numbers.
 
     Attributes
     ----------
-    name : str: what the names of the rows are called
-    ids : sequence: the names of the rows
+    name : str
+        The name of the column of row names.
+    ids : sequence
+        The names of the rows.
     columns : dict of str to ndarray
+        The columns of numbers.
     words : dict of str to list of str
-        Of columns whose numbers are codes, the words they stand for.
+        For each column of codes, the words that the codes stand for.
     """
 
     name: str
@@ -37,15 +44,15 @@ class Rows(NamedTuple):
 
 
 class Frame:
-    """As much of a data frame as tidy tables of mutations need."""
+    """A minimal data frame for tidy tables of mutations."""
 
     def __init__(self, columns: dict[str, Any]):
         self._columns = {name: np.asarray(cells) for name, cells in columns.items()}
 
     @classmethod
     def of(cls, table: Table, numbers: Sequence[str]) -> Frame:
-        """A frame of a table, of whose columns these hold numbers."""
-        remedy = "it must hold numbers"
+        """A frame from a table. The columns named in `numbers` must contain only numbers."""
+        remedy = "it must contain only numbers"
         columns = {n: as_numbers(n, c, remedy) if n in numbers else c for n, c in table.items()}
         return cls(columns)
 
@@ -56,7 +63,7 @@ class Frame:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns there are."""
+        """The numbers of rows and columns."""
         return len(self), len(self._columns)
 
     def __len__(self) -> int:
@@ -69,20 +76,21 @@ class Frame:
         return np.column_stack(list(self._columns.values())).astype(dtype or float)
 
     def rows(self) -> Iterator[tuple]:
-        """The rows, cell by cell, whole numbers without a point."""
+        """The rows, with whole numbers written without a decimal point."""
         columns = [column.tolist() for column in self._columns.values()]
         texts = [[f"{x:.10g}" if isinstance(x, float) else x for x in cells] for cells in columns]
         return zip(*texts, strict=True)
 
 
-def chosen_rows(
+def select_rows(
     table: Table, file: str, id_column: str | None, chosen: list[str], coded: str
 ) -> Rows:
-    """The rows of a table, by the `chosen` columns, or all.
+    """The rows of a table, with the `chosen` columns or all.
 
-    Of `coded` columns (all, none, or those that hold text) cells may be any words.
+    `coded` says which columns are read as categories: "all", "none", or "text" for those that
+    contain text.
     """
-    # A first column without a name holds the names of the rows.
+    # A first column without a name contains the names of the rows.
     id_column = id_column or ("" if "" in table else None)
     chosen = chosen or [name for name in table if name != id_column]
     for name in [*chosen, *([id_column] if id_column else [])]:
@@ -92,7 +100,7 @@ def chosen_rows(
         raise ValueError(f"{file} has no column to cluster by.")
     columns, words = {}, {}
     for name in chosen:
-        if coded == "all" or (coded == "text" and _holds_text(name, table[name])):
+        if coded == "all" or (coded == "text" and _contains_text(name, table[name])):
             columns[name], words[name] = as_codes(table[name])
         else:
             columns[name] = as_numbers(name, table[name])
@@ -100,35 +108,36 @@ def chosen_rows(
     return Rows(id_column or "row", ids, columns, words)
 
 
-def likelihoods(rows: Rows) -> dict[int, str]:
-    """A likelihood for every column of a mixed table: words, 0 and 1, or other numbers."""
-    named = {}
+def column_likelihoods(rows: Rows) -> dict[int, str]:
+    """The likelihood of each column of a mixed table, depending on its values."""
+    chosen = {}
     for j, (name, values) in enumerate(rows.columns.items()):
-        coins = np.isin(values[~np.isnan(values)], (0.0, 1.0)).all()
-        named[j] = "categorical" if name in rows.words else "bernoulli" if coins else "nig"
-    return named
+        is_binary = np.isin(values[~np.isnan(values)], (0.0, 1.0)).all()
+        is_coded = name in rows.words
+        chosen[j] = "categorical" if is_coded else "bernoulli" if is_binary else "nig"
+    return chosen
 
 
-def _holds_text(name: str, cells: list[Any]) -> bool:
-    """Whether a column holds words; numbers with a comma are none."""
+def _contains_text(name: str, cells: list[Any]) -> bool:
+    """Whether a column contains words. Numbers with a decimal comma are an error."""
     try:
         as_numbers(name, cells)
-    except ValueError as error:
-        if "comma" in str(error):
-            raise
+    except DecimalCommaError:
+        raise
+    except ValueError:
         return True
     return False
 
 
 def read_table(path: Path) -> Table:
-    """The columns of a file, by the ending of its name."""
+    """The columns of a file. The ending of its name tells the format."""
     ending = path.suffix.lower()
     if ending in TEXT:
         return _read_text(path, "\t" if ending in (".tsv", ".tab") else None)
     if ending in PARQUET:
         return _read_parquet(path)
     raise ValueError(
-        f"Cannot tell what {path} is: its name must end in {', '.join(TEXT + PARQUET)}."
+        f"The format of {path} is unknown: its name must end in {', '.join(TEXT + PARQUET)}."
     )
 
 
@@ -141,14 +150,14 @@ def _read_text(path: Path, separator: str | None) -> Table:
                 for column, cell in zip(columns, row, strict=True):
                     column.append(cell)
     except UnicodeDecodeError:
-        raise ValueError(f"{path.name} is not text in UTF-8: save it in that encoding.") from None
+        raise ValueError(f"{path.name} is not text in UTF-8: save it as UTF-8.") from None
     except csv.Error as error:
         raise ValueError(f"{path.name} is not a table of text: {error}.") from None
     return dict(zip(names, columns, strict=True))
 
 
 def _lines(file: TextIO, name: str, separator: str | None) -> tuple[list[str], Iterator[list[str]]]:
-    """The names of the columns, and the other lines as lists of as many cells."""
+    """The names of the columns, and the other lines as lists of cells."""
     head = file.readline()
     file.seek(0)
     lines = csv.reader(file, delimiter=separator or max(",;\t", key=head.count), strict=True)
@@ -159,8 +168,8 @@ def _lines(file: TextIO, name: str, separator: str | None) -> tuple[list[str], I
         for row in lines:
             if row and len(row) != len(names):
                 raise ValueError(
-                    f"Line {lines.line_num} of {name} has {len(row)} cells, but the first line "
-                    f"names {len(names)} columns."
+                    f"Line {lines.line_num} of {name} has {len(row)} cells, but there are "
+                    f"{len(names)} columns."
                 )
             if row:
                 yield row
@@ -169,17 +178,19 @@ def _lines(file: TextIO, name: str, separator: str | None) -> tuple[list[str], I
 
 
 def _check_names(name: str, names: list[str]) -> None:
-    """Raise one sentence unless the first line can be names of columns."""
+    """Raise an error if the first line does not contain the names of the columns."""
     if not names:
         raise ValueError(f"{name} is empty: its first line must name the columns.")
     if all(_is_number(cell) for cell in names):
-        raise ValueError(f"The first line of {name} must name the columns, but holds numbers.")
-    # R and pandas leave the name of the first column empty where it holds the names of the rows.
+        raise ValueError(
+            f"The first line of {name} must name the columns, but contains only numbers."
+        )
+    # R and pandas leave the name of the first column empty if it contains the names of the rows.
     if "" in names[1:]:
         raise ValueError(f"Column {names.index('', 1) + 1} of {name} has no name.")
-    twice = [cell for cell in names if names.count(cell) > 1]
-    if twice:
-        raise ValueError(f"{name} has several columns named {twice[0]!r}.")
+    repeated = [cell for cell in names if names.count(cell) > 1]
+    if repeated:
+        raise ValueError(f"{name} has several columns named {repeated[0]!r}.")
 
 
 def _read_parquet(path: Path) -> Table:
@@ -188,7 +199,7 @@ def _read_parquet(path: Path) -> Table:
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise ImportError(
-            'Parquet files need the package pyarrow: pip install "bnpcluster[tables]".'
+            'Parquet files need pyarrow: run pip install "bnpcluster[tables]".'
         ) from error
     try:
         with path.open("rb") as file:
@@ -208,42 +219,42 @@ def _is_number(cell: Any) -> bool:
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether nothing is known of a cell."""
+    """Whether a cell has no value."""
     return cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING)
 
 
 def as_numbers(name: str, cells: list[Any], remedy: str = "") -> NDArray[np.float64]:
-    """A column of numbers, NaN where they are missing."""
+    """A column as numbers, with NaN for missing cells."""
     values = np.empty(len(cells))
     for i, cell in enumerate(cells):
         try:
             values[i] = float(cell)
         except (TypeError, ValueError):
             if not is_missing(cell):
-                raise ValueError(_no_number(name, str(cell), i + 1, remedy)) from None
+                raise _number_error(name, str(cell), i + 1, remedy) from None
             values[i] = np.nan
     return values
 
 
-def _no_number(name: str, cell: str, row: int, remedy: str = "") -> str:
-    """A sentence about a cell that is no number."""
+def _number_error(name: str, cell: str, row: int, remedy: str = "") -> ValueError:
+    """The error for a cell that is not a number."""
     if _is_number(cell.replace(",", ".", 1)):
-        return (
-            f"Column {name!r} has a comma in its numbers ({cell!r} in row {row}): write them with "
-            "a point."
+        return DecimalCommaError(
+            f"Column {name!r} has numbers with a decimal comma ({cell!r} in row {row}): use a "
+            "decimal point."
         )
-    if remedy:
-        return f"Column {name!r} holds text ({cell!r} in row {row}): {remedy}."
-    remedy = "choose columns of numbers with --columns, use it as --id-column, or code it"
-    if cell.strip().lower() in ("true", "false", "yes", "no"):
-        remedy = "write 1 and 0, or code it"
-    return (
-        f"Column {name!r} holds text ({cell!r} in row {row}): {remedy} by --likelihood categorical."
-    )
+    if not remedy:
+        remedy = (
+            "choose numeric columns with --columns, make it the --id-column, or use "
+            "--likelihood categorical"
+        )
+        if cell.strip().lower() in ("true", "false", "yes", "no"):
+            remedy = "write 1 and 0, or use --likelihood categorical"
+    return ValueError(f"Column {name!r} contains text ({cell!r} in row {row}): {remedy}.")
 
 
 def as_codes(cells: list[Any]) -> tuple[NDArray[np.float64], list[str]]:
-    """A column of words as the places of the words in alphabetical order, and these words."""
+    """A column of words as codes, and the words in alphabetical order."""
     known = [None if is_missing(cell) else str(cell).strip() for cell in cells]
     words = sorted({word for word in known if word is not None})
     code: dict[str | None, float] = {word: float(c) for c, word in enumerate(words)}

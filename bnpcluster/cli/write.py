@@ -1,4 +1,4 @@
-"""The files the command line leaves behind: labels, probabilities, draws and a report."""
+"""Write the results of the command line: labels, probabilities, draws and a report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnpcluster._estimators.base import Sampled
-from bnpcluster.cli.page import page
+from bnpcluster.cli.page import html_page
 from bnpcluster.cli.read import Rows
 from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
@@ -20,13 +20,13 @@ from bnpcluster.posterior import Posterior
 FILES = ("labels.csv", "probabilities.csv", "draws.npz", "report.html")
 
 
-def prepare(folder: Path, files: Sequence[str], force: bool) -> None:
-    """Make the folder and see that it takes files, before a long fit rather than after it."""
-    there = [name for name in files if (folder / name).exists()]
-    if there and not force:
+def prepare_folder(folder: Path, files: Sequence[str], force: bool) -> None:
+    """Create the folder and check that it is writable. Call this before a long fit."""
+    existing = [name for name in files if (folder / name).exists()]
+    if existing and not force:
         raise ValueError(
-            f"{folder} already holds {', '.join(there)}: give another --out, or --force to "
-            "replace them."
+            f"{folder} already contains {', '.join(existing)}: choose another --out, or add "
+            "--force to replace them."
         )
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--out must name a folder, but {folder} is a file.")
@@ -34,8 +34,8 @@ def prepare(folder: Path, files: Sequence[str], force: bool) -> None:
     tempfile.TemporaryFile(dir=folder).close()
 
 
-def write(folder: Path, model: Sampled, rows: Rows, facts: dict[str, str]) -> None:
-    """Write all that is known of a fitted model; `facts` is what the report says beyond its own."""
+def write_results(folder: Path, model: Sampled, rows: Rows, facts: dict[str, str]) -> None:
+    """Write all results of a fitted model. `facts` go to the top of the report."""
     shares = membership(model.posterior_, model.labels_)
     own = shares[np.arange(len(shares)), model.labels_]
     write_csv(
@@ -51,7 +51,7 @@ def write(folder: Path, model: Sampled, rows: Rows, facts: dict[str, str]) -> No
     posterior = model.posterior_
     draws: dict[str, Any] = {"labels": posterior.labels, "weights": posterior.weights}
     np.savez_compressed(folder / "draws.npz", **{**draws, **posterior.traces})
-    (folder / "report.html").write_text(page(model, own, rows, facts), encoding="utf-8")
+    (folder / "report.html").write_text(html_page(model, own, rows, facts), encoding="utf-8")
 
 
 def write_csv(
@@ -64,18 +64,19 @@ def write_csv(
         lines.writerows(rows)
 
 
-def spread(values: NDArray, place: NDArray, chosen: NDArray) -> NDArray[np.float64]:
-    """The chosen values at their places, NaN at all other places."""
-    result = np.full(int(place.max()) + 1, np.nan)
-    result[place[chosen]] = values[chosen]
+def aligned(values: NDArray, index: NDArray, chosen: NDArray) -> NDArray[np.float64]:
+    """The chosen values at their indices, and NaN at all others."""
+    result = np.full(int(index.max()) + 1, np.nan)
+    result[index[chosen]] = values[chosen]
     return result
 
 
 def membership(posterior: Posterior, labels: NDArray) -> NDArray[np.float64]:
-    """Probability of each cluster of the estimate for each item that was clustered.
+    """Probability of each cluster of the point estimate for each clustered item.
 
-    The mean over draws of the share of the cluster among the items of the item's block: what
-    `predict_proba` says of new rows, where for these the block itself is known draw by draw.
+    In each draw, an item belongs to a block. The probability of a cluster is the share of that
+    block's items that are in the cluster, averaged over draws. `predict_proba` does the same for
+    new rows, whose block is not known.
     """
     n_clusters, result = int(labels.max()) + 1, np.zeros((len(labels), int(labels.max()) + 1))
     flat, weights = label_draws.as_draws(posterior.labels), posterior.weights.ravel()

@@ -83,14 +83,14 @@ def loaded(checkpoint):
 
 
 def contents(checkpoint):
-    """All that a checkpoint holds, as bytes."""
+    """The content of a checkpoint, as bytes."""
     arrays = [frozen(chain) for chain in loaded(checkpoint)]
     return pickle.dumps([{k: (a.dtype.str, a.tolist()) for k, a in c.items()} for c in arrays])
 
 
 def assert_refused(checkpoint, content, reason="cannot be read"):
     checkpoint.path.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"{reason}.*left as it is; move it away") as caught:
+    with pytest.raises(ValueError, match=rf"{reason}.*It was not changed; move it away") as caught:
         loaded(checkpoint)
     assert str(caught.value).startswith(f"The checkpoint {str(checkpoint.path)!r} ")
     assert "\n" not in str(caught.value)
@@ -110,7 +110,7 @@ def test_a_flipped_bit_is_noticed_wherever_it_matters(saved):
         try:
             found = contents(checkpoint)
         except ValueError as error:
-            assert "left as it is" in str(error)
+            assert "It was not changed" in str(error)
         else:
             assert found == whole
             harmless += 1
@@ -153,7 +153,7 @@ def another(folder, **changed):
 )
 def test_the_file_of_another_fit_is_refused_under_any_name(saved, tmp_path, changed):
     content = another(tmp_path / "other", **changed)
-    assert_refused(saved[0], content, "belongs to another fit, of other data or parameters")
+    assert_refused(saved[0], content, "belongs to a fit with other data or parameters")
 
 
 def test_another_format_is_refused(saved):
@@ -163,7 +163,7 @@ def test_another_format_is_refused(saved):
     for number in (0, 2):
         about = {**json.loads(str(changed["about"])), "format": number}
         np.savez(file, **{**changed, "about": np.array(json.dumps(about))})
-        assert_refused(checkpoint, file.read_bytes(), f"has format {number}, and this version")
+        assert_refused(checkpoint, file.read_bytes(), f"has format {number}, but this version")
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,10 @@ def test_a_full_disk_loses_nothing_wherever_it_ends(saved):
     content, chains = file.read_bytes(), loaded(checkpoint)
     for size in range(0, len(content), 101):
         checkpoint.warned = False
-        with files_up_to(size), pytest.warns(UserWarning, match=r"could not be saved.*goes on"):
+        with (
+            files_up_to(size),
+            pytest.warns(UserWarning, match=r"could not be saved.*fit continues"),
+        ):
             checkpoint.save(chains, force=True)
         assert list(file.parent.iterdir()) == [file]
         assert file.read_bytes() == content
@@ -279,11 +282,11 @@ def test_a_fit_outlives_the_directory_of_its_checkpoint(tmp_path, monkeypatch):
 
 def test_a_directory_that_takes_no_files_is_refused_before_the_fit(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("something")
-    with pytest.raises(ValueError, match="directory of checkpoint cannot be made"):
+    with pytest.raises(ValueError, match="checkpoint directory could not be created"):
         DPMixture(checkpoint=tmp_path / "file" / "runs", **SHORT).fit(X)
-    # A superuser may write everywhere, so that permissions alone would not do here.
+    # A superuser may write everywhere, so that changing permissions would not be enough here.
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK | os.X_OK)
-    with pytest.raises(ValueError, match=r"must be a directory to write to, but .* is not"):
+    with pytest.raises(ValueError, match=r"must be a writable directory, but .* is not writable"):
         DPMixture(checkpoint=tmp_path, **SHORT).fit(X)
 
 

@@ -1,4 +1,4 @@
-"""Estimators fitted by particles: what they hold, the evidence, further rows."""
+"""Estimators fitted by particles: fitted attributes, the evidence, further rows."""
 
 import pickle
 
@@ -15,7 +15,7 @@ from bnpcluster import (
     bayes_factor,
 )
 from bnpcluster._fitting import smc_runs
-from bnpcluster._fitting.smc_runs import _posterior, combined
+from bnpcluster._fitting.smc_runs import _weighted_posterior, combined_evidence
 from bnpcluster.diagnostics.runs import diagnose_runs
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess, PitmanYor
@@ -186,18 +186,18 @@ def run_of(log_evidence, log_weight=(0.0, 0.0), relative_variance=0.04):
 
 
 def test_evidences_are_averaged_not_their_logarithms():
-    log_z, error = combined([run_of(-1000.0), run_of(-1000.0 + np.log(3.0))])
+    log_z, error = combined_evidence([run_of(-1000.0), run_of(-1000.0 + np.log(3.0))])
     assert log_z == pytest.approx(-1000.0 + np.log(2.0))
     # Values 1 and 3: standard deviation sqrt 2, of the mean 1, relative to 2.
     assert error == pytest.approx(0.5)
-    assert combined([run_of(-7.0)]) == pytest.approx((-7.0, 0.2))
+    assert combined_evidence([run_of(-7.0)]) == pytest.approx((-7.0, 0.2))
     for cannot_tell in (0.0, -0.1, np.nan):
-        assert np.isnan(combined([run_of(-7.0, relative_variance=cannot_tell)])[1])
+        assert np.isnan(combined_evidence([run_of(-7.0, relative_variance=cannot_tell)])[1])
 
 
 def test_a_weight_is_a_share_of_the_evidence_of_its_run():
     runs = [run_of(-1000.0, (0.0, np.log(3.0))), run_of(-1000.0 + np.log(2.0), (-5.0, -5.0))]
-    weights = _posterior(runs).weights
+    weights = _weighted_posterior(runs).weights
     assert weights == pytest.approx(np.array([[0.25, 0.75], [1.0, 1.0]]) / 3)
 
 

@@ -16,7 +16,7 @@ from bnpcluster import DPMixture, PitmanYorMixture
 from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.progress import Progress
 from bnpcluster.cli import commands
-from bnpcluster.cli.read import chosen_rows, likelihoods, read_table
+from bnpcluster.cli.read import column_likelihoods, read_table, select_rows
 from bnpcluster.cli.write import FILES, membership
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.partitions import coclustering
@@ -163,7 +163,7 @@ def test_an_interrupt_before_anything_was_drawn(table, capsys, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "build", interrupt)
+    monkeypatch.setattr(commands, "build_model", interrupt)
     status, folder = fit(table)
     assert status == 130
     assert "interrupted" in capsys.readouterr().err
@@ -219,7 +219,7 @@ def test_options_reach_the_model(table):
     words = ["fit", str(table), "--out", "r", "--prior", "mfm", "--gamma", "2,0.5"]
     words += ["--n-components-prior", "poisson,1.5", "--sampler", "gibbs", "--init", "one"]
     words += ["--jobs", "2", "--max-time", "9.5", "--point-estimate", "binder", "--thin", "3"]
-    model = commands.build(commands.parser().parse_args([*words, "--seed", "7"]))
+    model = commands.build_model(commands.parser().parse_args([*words, "--seed", "7"]))
     assert (
         model.get_params()
         | {
@@ -277,14 +277,14 @@ def test_the_module_runs_and_leaves_with_the_status(tmp_path):
     ("text", "message"),
     [
         ("", "is empty"),
-        ("1.5,2\n3,4\n5,6\n", "must name the columns, but holds numbers"),
+        ("1.5,2\n3,4\n5,6\n", "must name the columns, but contains only numbers"),
         ("a,a\n1,2\n", "several columns named 'a'"),
         ("a,,b\n1,2,3\n", "Column 2 of table.csv has no name"),
         ("a,b\n1,2\n3\n", "Line 3 of table.csv has 1 cells"),
-        ("a,b\n1,red\n2,blue\n", "Column 'b' holds text .'red' in row 1."),
+        ("a,b\n1,red\n2,blue\n", "Column 'b' contains text .'red' in row 1."),
         ("a,b\n1,NA\n2,\n3,nan\n", "Column 'b' is entirely missing"),
-        ("a;b\n1;0,5\n2;0,7\n", "Column 'b' has a comma in its numbers .'0,5' in row 1."),
-        ("a,b\n1,True\n2,False\n", "write 1 and 0, or code it by --likelihood categorical"),
+        ("a;b\n1;0,5\n2;0,7\n", "Column 'b' has numbers with a decimal comma .'0,5' in row 1."),
+        ("a,b\n1,True\n2,False\n", "write 1 and 0, or use --likelihood categorical"),
         ("a,b\n3,1\n3,1\n3,1\n", "All rows are equal up to rounding .columns 'a', 'b'."),
         ("a,b\n1,2\n2,inf\n3,1\n", "infinity"),
         ("a,b\n1,2\n", "1 sample|1 row"),
@@ -316,11 +316,11 @@ def test_files_that_are_no_tables(tmp_path, capsys):
     ("options", "message"),
     [
         (["--sampler", "gibs"], "Did you mean 'gibbs'"),
-        (["--likelihood", "pyclone"], "a command of their own, bnpcluster pyclone"),
+        (["--likelihood", "pyclone"], "use bnpcluster pyclone"),
         (["--likelihood", "poisson"], "in column 'height': drop the column"),
         (["--likelihood", "gauss"], "Unknown likelihood 'gauss'"),
         (["--prior", "dirichlet"], "Unknown prior 'dirichlet'. Available: dp, py"),
-        (["--discount", "0.5"], "--discount is no parameter of dp"),
+        (["--discount", "0.5"], "--discount is not a parameter of prior 'dp'"),
         (["--alpha", "-1"], "alpha must be positive"),
         (["--alpha", "large"], "alpha must be a number"),
         (["--draws", "0"], "--draws must be at least 1"),
@@ -330,7 +330,7 @@ def test_files_that_are_no_tables(tmp_path, capsys):
         (["--id-column", "id"], "has no column 'id'"),
         (["--seed", "-1"], "random_state must not be negative"),
         (["--colour"], "unrecognized arguments: --colour"),
-        ([], "Column 'name' holds text"),
+        ([], "Column 'name' contains text"),
     ],
 )
 def test_bad_options(table, capsys, options, message):
@@ -352,7 +352,7 @@ def test_results_are_not_overwritten_unless_told_to(table, capsys):
     (folder / "notes.txt").write_text("mine")
     options = ["--columns", "height", *QUICK, "--quiet"]
     status, _ = fit(table, *options)
-    assert "already holds labels.csv" in refused(capsys, status)
+    assert "already contains labels.csv" in refused(capsys, status)
     assert (folder / "labels.csv").read_text() == "precious"
     fit(table, *options, "--force")
     assert (folder / "labels.csv").read_text().startswith("row,cluster,probability\n1,")
@@ -364,8 +364,10 @@ def test_a_folder_that_cannot_be_made_is_said_before_the_fit(table, capsys, monk
     (table.parent / "file").write_text("")
     for out in ("file", "file/results"):
         status = run("fit", table, "--out", table.parent / out, "--columns", "height")
-        said = refused(capsys, status)
-        assert re.search(r"file.*: Not a directory|--out must name a folder, but .*file is", said)
+        message = refused(capsys, status)
+        assert re.search(
+            r"file.*: Not a directory|--out must name a folder, but .*file is", message
+        )
 
 
 def test_parquet_asks_for_pyarrow(frame, tmp_path, capsys, monkeypatch):
@@ -386,7 +388,7 @@ def test_the_commands_of_the_guide_are_understood():
     lines = re.findall(r"^bnpcluster (.+)$", page, re.MULTILINE)
     assert len(lines) == 5
     for command in lines:
-        commands.build(commands.parser().parse_args(shlex.split(command)))
+        commands.build_model(commands.parser().parse_args(shlex.split(command)))
 
 
 def test_the_draws_are_read_as_the_guide_says(table, capsys, monkeypatch):
@@ -415,14 +417,14 @@ def reads(tmp_path):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_mutations_are_clustered_by_prevalence(reads, capsys):
     folder = reads.parent / "results"
-    law = ["--n-grid", "31", "--density", "beta_binomial"]
-    assert run("pyclone", reads, "--out", folder, *QUICK, *law) in (0, 3)
+    options = ["--n-grid", "31", "--density", "beta_binomial"]
+    assert run("pyclone", reads, "--out", folder, *QUICK, *options) in (0, 3)
     printed = capsys.readouterr()
     assert "no column 'tumour_content': all samples are assumed" in printed.err
     frame = pd.read_csv(reads, sep="\t").assign(tumour_content=1.0)
     found = pd.read_csv(folder / "mutations.tsv", sep="\t")
-    law = PyClone(n_grid=31, density="beta_binomial")
-    model = DPMixture(likelihood=law, n_draws=20, n_warmup=20, n_chains=2, random_state=0)
+    likelihood = PyClone(n_grid=31, density="beta_binomial")
+    model = DPMixture(likelihood=likelihood, n_draws=20, n_warmup=20, n_chains=2, random_state=0)
     model.fit(frame)
     expected = prevalences(model, frame).drop(columns="tumour_content")
     pd.testing.assert_frame_equal(found.astype(expected.dtypes.to_dict()), expected)
@@ -445,7 +447,7 @@ def test_bad_reads(reads, capsys):
     folder = reads.parent / "results"
     frame = pd.read_csv(reads, sep="\t")
     for column, value, message in [
-        ("ref_counts", "many", "Column 'ref_counts' holds text ('many' in row 1)"),
+        ("ref_counts", "many", "Column 'ref_counts' contains text ('many' in row 1)"),
         ("major_cn", 0, "major_cn of at least 1 (drop deleted loci); mutation 'm0' in "),
         ("ref_counts", "NA", "The column 'ref_counts' of the table contains no numbers"),
         ("normal_cn", None, "has no column 'normal_cn'"),
@@ -457,7 +459,7 @@ def test_bad_reads(reads, capsys):
         bad = frame.assign(**{column: value}) if value is not None else frame.drop(columns=column)
         bad.to_csv(reads.parent / "bad.tsv", sep="\t", index=False)
         assert message in refused(capsys, run("pyclone", reads.parent / "bad.tsv", "--out", folder))
-    assert "--precision is of --density beta_binomial" in refused(
+    assert "--precision applies only to beta_binomial reads" in refused(
         capsys, run("pyclone", reads, "--out", folder, "--precision", "100")
     )
     assert "n_grid must be at least 2" in refused(
@@ -479,16 +481,18 @@ def test_mixed_tables_are_clustered_by_words_coins_and_numbers(frame, tmp_path):
     assert status in (0, 3)
     assert columns_of(folder / "labels.csv")["cluster"] == [str(g) for g in groups]
     text = (folder / "report.html").read_text()
-    assert "<th>mean of height</th><th>commonest city</th><th>mean of ill</th>" in text
+    assert "<th>mean of height</th><th>most common city</th><th>mean of ill</th>" in text
     assert re.search(r"<td>9\d\.\d+</td><td>Rome</td><td>1</td>", text)
-    kinds = likelihoods(chosen_rows(read_table(tmp_path / "mixed.csv"), "mixed", None, [], "text"))
+    kinds = column_likelihoods(
+        select_rows(read_table(tmp_path / "mixed.csv"), "mixed", None, [], "text")
+    )
     assert kinds == {0: "nig", 1: "categorical", 2: "bernoulli"}
 
 
 def test_a_comma_in_mixed_tables_makes_no_category(tmp_path, capsys):
     (tmp_path / "comma.csv").write_text("a;b\n1,5;x\n2,5;y\n")
     status, _ = fit(tmp_path / "comma.csv", "--likelihood", "columns")
-    assert "has a comma in its numbers" in refused(capsys, status)
+    assert "has numbers with a decimal comma" in refused(capsys, status)
 
 
 def test_an_error_rate_in_a_table_is_a_number(reads, capsys):

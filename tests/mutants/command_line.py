@@ -19,7 +19,7 @@ KEPT = f"{CLI}test_results_are_not_overwritten_unless_told_to"
 COMMAND_LINE = [
     Mutant(
         "cli/commands.py",
-        "_status",
+        "_exit_status",
         "chains that disagree leave no trace in the exit status",
         "return DISAGREE if doubtful else DONE",
         "return DONE",
@@ -27,7 +27,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
-        "_status",
+        "_exit_status",
         "an interrupted run passes for a full one",
         "if model.interrupted_:",
         "if False:",
@@ -35,7 +35,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
-        "build",
+        "build_model",
         "the seed is not used",
         "random_state=seed",
         "random_state=None",
@@ -43,7 +43,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
-        "build",
+        "build_model",
         "parameters of other priors are dropped in silence",
         "if foreign:",
         "if False:",
@@ -51,7 +51,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
-        "build",
+        "build_model",
         "--quiet is not quiet",
         "verbose=int(not options.quiet)",
         "verbose=1",
@@ -61,15 +61,15 @@ COMMAND_LINE = [
         "cli/commands.py",
         "fit",
         "the folder is looked at after the fit",
-        "    write.prepare(options.out, write.FILES, options.force)\n",
+        "    write.prepare_folder(options.out, write.FILES, options.force)\n",
         "",
         f"{KEPT} {CLI}test_a_folder_that_cannot_be_made_is_said_before_the_fit",
     ),
     Mutant(
         "cli/write.py",
-        "prepare",
+        "prepare_folder",
         "results are overwritten",
-        "if there and not force:",
+        "if existing and not force:",
         "if False:",
         KEPT,
     ),
@@ -91,7 +91,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/write.py",
-        "write",
+        "write_results",
         "the probability is that of the likeliest cluster, not of the row's own",
         "shares[np.arange(len(shares)), model.labels_]",
         "shares[np.arange(len(shares)), 0]",
@@ -118,7 +118,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/read.py",
-        "chosen_rows",
+        "select_rows",
         "the column of names is clustered by, too",
         "[name for name in table if name != id_column]",
         "list(table)",
@@ -158,10 +158,10 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/write.py",
-        "spread",
+        "aligned",
         "prevalences are given to other mutations",
-        "result[place[chosen]] = values[chosen]",
-        "result[place[chosen]] = values[chosen][::-1]",
+        "result[index[chosen]] = values[chosen]",
+        "result[index[chosen]] = values[chosen][::-1]",
         MUTATIONS,
     ),
     Mutant(
@@ -182,7 +182,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/commands.py",
-        "_fitted",
+        "_fit_model",
         "advice is in Python",
         "in_shell_words(warning.message) for",
         "str(warning.message) for",
@@ -190,7 +190,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/page.py",
-        "page",
+        "html_page",
         "the page advises in Python",
         "model.report().in_shell_words().to_html()",
         "model.report().to_html()",
@@ -198,7 +198,7 @@ COMMAND_LINE = [
     ),
     Mutant(
         "cli/read.py",
-        "_no_number",
+        "_number_error",
         "a comma makes text",
         'cell.replace(",", ".", 1)',
         "cell",

@@ -279,10 +279,10 @@ DENSITIES = [
     ),
     Mutant(
         "_fitting/chain_runs.py",
-        "outcome",
+        "make_outcome",
         "verdicts advise no sampler by name",
         "diagnose(posterior, other=_other(fitted))",
-        "diagnose(self.posterior_)",
+        "diagnose(posterior)",
         f"{DIAGNOSTICS}test_a_mixture_is_advised_a_sampler_it_does_not_use",
     ),
     Mutant(
@@ -295,7 +295,7 @@ DENSITIES = [
     ),
     Mutant(
         "_fitting/smc_runs.py",
-        "_outcome",
+        "_make_outcome",
         "runs that disagree hear of no sampler",
         "posterior.weights, origins, task.sampler.remedy",
         "posterior.weights, origins",

@@ -92,8 +92,8 @@ HOUSE = [
         "_core/messages.py",
         "in_shell_words",
         "errors are said in the words of Python",
-        "said = said.args[0]",
-        "said = str(said)",
+        "message = message.args[0]",
+        "message = str(message)",
         f"{MESSAGES}test_errors_and_warnings_keep_the_words_of_the_shell",
     ),
     Mutant(

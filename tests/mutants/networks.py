@@ -130,7 +130,7 @@ NETWORKS = [
     ),
     Mutant(
         "relational.py",
-        "InfiniteRelationalModel._check",
+        "InfiniteRelationalModel._check_sampler",
         "samplers are not asked what they need",
         "if not can_sample(type(sampler), bound):",
         "if False:",

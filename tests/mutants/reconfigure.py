@@ -227,8 +227,8 @@ RECONFIGURE = [
         "_fitting/checkpoint.py",
         "frozen",
         "histories are not saved",
-        "stacked(list(place.history.values()), len(place.labels))",
-        "stacked([place.labels] * len(place.history), len(place.labels))",
+        "stacked(list(snapshot.history.values()), len(snapshot.labels))",
+        "stacked([snapshot.labels] * len(snapshot.history), len(snapshot.labels))",
         f"{RESUMES} {ARM}test_a_fit_that_dies_resumes_with_its_archive",
     ),
 ]

@@ -410,7 +410,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_fitting/smc_runs.py",
-        "_posterior",
+        "_weighted_posterior",
         "runs weigh the same whatever their evidence",
         "    log_weight += np.array([[run.log_evidence] for run in runs])\n",
         "",
@@ -418,7 +418,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_fitting/smc_runs.py",
-        "combined",
+        "combined_evidence",
         "logarithms of evidences are averaged",
         "return float(top + np.log(mean)), error",
         "return float(np.mean(log_z)), error",
@@ -426,7 +426,7 @@ SMC_MUTANTS = [
     ),
     Mutant(
         "_fitting/smc_runs.py",
-        "combined",
+        "combined_evidence",
         "the standard error is that of one run",
         " / (mean * math.sqrt(len(runs)))",
         " / mean",
@@ -436,8 +436,8 @@ SMC_MUTANTS = [
         "_fitting/smc_runs.py",
         "extend",
         "hyper-parameters follow every batch",
-        "    bound = frozen.bind(everything)\n",
-        "    bound = fitted.likelihood.bind(everything)\n",
+        "    bound = frozen.bind(all_rows)\n",
+        "    bound = fitted.likelihood.bind(all_rows)\n",
         f"{FIT}test_hyper_parameters_freeze_at_the_first_batch",
     ),
     Mutant(

@@ -89,8 +89,8 @@ def frame(**columns):
         ({"depth": 3.0}, {}, r"Constant column \(column 'depth'\)"),
         ({"depth": np.nan}, {}, "Column 'depth' is entirely missing"),
         ({"width": -1.0}, {"likelihood": "poisson"}, "in column 'height'"),
-        ({"day": pd.Timestamp("2026-01-01")}, {}, "Column 'day' holds dates or times"),
-        ({"day": pd.Timedelta(days=1)}, {}, "Column 'day' holds dates or times"),
+        ({"day": pd.Timestamp("2026-01-01")}, {}, "Column 'day' contains dates or times"),
+        ({"day": pd.Timedelta(days=1)}, {}, "Column 'day' contains dates or times"),
     ],
 )
 def test_columns_of_frames_are_called_by_their_names(columns, parameters, message):
