@@ -1,4 +1,4 @@
-"""Check arguments and resolve names to objects. Error messages are one sentence long."""
+"""Check arguments and resolve names to objects."""
 
 from __future__ import annotations
 

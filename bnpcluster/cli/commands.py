@@ -115,7 +115,7 @@ def parser() -> Parser:
         "--columns", default=None, metavar="A,B,...", help="columns to cluster by (all)"
     )
     group.add_argument(
-        "--likelihood", metavar="NAME", help=f"{', '.join(ROW_LIKELIHOODS)}; niw by default"
+        "--likelihood", metavar="NAME", help=f"{', '.join(ROW_LIKELIHOODS)} (mixed); niw by default"
     )
     command = _add_command(commands, "pyclone", "cluster mutations by their prevalence", pyclone)
     group = command.add_argument_group("reads")
