@@ -57,7 +57,7 @@ def test_bad_data(data, message):
         ({"alpha": "large"}, "alpha must be a number"),
         (
             {"n_particles": 20},
-            "n_particles=20 was given, but sampler 'split_merge' has no particles",
+            "sampler 'split_merge' has no particles: leave n_particles at None",
         ),
         ({"n_draws": 0}, "n_draws must be at least 1"),
         ({"n_draws": 2.5}, "n_draws must be an integer"),

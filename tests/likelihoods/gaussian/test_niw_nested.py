@@ -336,6 +336,7 @@ def test_mixed_columns_integrate_in_one_part_and_impute_in_another():
     new[0, 1] = new[1, 2] = NAN
     assert np.isfinite(model.score_samples(new)).all()
     fitted = model._served(new)
-    assert fitted.latent.shape == (60, np.isnan(X).sum())
-    np.testing.assert_array_equal(fitted.latent[:, -2:], model._fitted.latent.reshape(60, 2))
+    drawn = fitted.latent_draws
+    assert drawn.shape == (60, np.isnan(X).sum())
+    np.testing.assert_array_equal(drawn[:, -2:], model._fitted.latent_draws)
     assert not np.isnan(model.impute(new)).any()

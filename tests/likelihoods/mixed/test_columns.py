@@ -71,9 +71,8 @@ LISTED = [("nig", 0), ("categorical", 1), ("bernoulli", 2), ("poisson", 3)]
 def read(likelihood, table):
     """The parts and the numbers that a table amounts to in a fit, without the fit."""
     model = DPMixture(likelihood=likelihood)
-    X = model._checked(table, reset=True)
-    parts = model._components()[0].parts
-    return [(repr(likelihood), numbers) for likelihood, numbers in parts], X
+    X, resolved, _ = model._read(table, model._likelihood())
+    return [(repr(part), numbers) for part, numbers in resolved.parts], X
 
 
 def assert_same(one, two):
