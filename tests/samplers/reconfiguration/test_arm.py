@@ -211,8 +211,8 @@ def test_a_history_is_bounded_and_evenly_spaced():
     ("sampler", "parameters", "message"),
     [
         (ARM(archive="ensemble"), {"n_chains": 2}, "needs at least 3 chains, got n_chains=2"),
-        (ARM(), {"n_warmup": 0}, "n_warmup must be positive"),
-        (JainNeal(launch="archive"), {"n_warmup": 0}, "n_warmup must be positive"),
+        (ARM(), {"n_warmup": 0}, "set n_warmup to a positive"),
+        (JainNeal(launch="archive"), {"n_warmup": 0}, "set n_warmup to a positive"),
         (ARM(variant="fulll"), {}, "variant must be one of.*Did you mean 'full'"),
         (ARM(archive="frosen"), {}, "archive must be one of.*Did you mean 'frozen'"),
         (ARM(n_moves=-1), {}, "n_moves must be an integer of at least 0"),
