@@ -62,7 +62,7 @@ FIRST_HOUR = [
         "extend",
         "chains go on with another thinning than that of the fit",
         "Schedule(n_draws, iteration, fitted.thin)",
-        "Schedule(more, iteration, self.thin)",
+        "Schedule(n_draws, iteration, 1)",
         f"{FITS}test_continue_fit_goes_on_with_what_was_fitted",
     ),
     Mutant(

@@ -199,7 +199,7 @@ MISSING = [
         "_fitting/checkpoint.py",
         "frozen",
         "missing entries are not saved",
-        "np.zeros(0) if place.latent is None else place.latent",
+        "np.zeros(0) if snapshot.latent is None else snapshot.latent",
         "np.zeros(0)",
         SAVED,
     ),

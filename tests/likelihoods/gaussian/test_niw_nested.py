@@ -227,7 +227,7 @@ def test_rows_that_lack_other_entries_are_judged_with_drawn_ones(new):
     assert not prior.likelihood().serves(bound, row)
     other = imputed(fitted, X)
     assert isinstance(other.bound, ImputedNIW)
-    drawn = other.latent * bound.unit[[0, 2]] + bound.centre[[0, 2]]
+    drawn = other.latent_draws * bound.unit[[0, 2]] + bound.centre[[0, 2]]
     mean = expected(X, prior, np.zeros(4, int))[0, [0, 2]]
     assert (abs(drawn.mean(axis=0) - mean) < 4 * drawn.std(axis=0) / np.sqrt(n_draws)).all()
     both = np.vstack([X, row])

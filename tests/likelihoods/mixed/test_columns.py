@@ -71,7 +71,7 @@ LISTED = [("nig", 0), ("categorical", 1), ("bernoulli", 2), ("poisson", 3)]
 def read(likelihood, table):
     """The parts and the numbers that a table amounts to in a fit, without the fit."""
     model = DPMixture(likelihood=likelihood)
-    X, resolved, _ = model._read(table, model._likelihood())
+    X, resolved, _ = model._read_rows(table, model._likelihood())
     return [(repr(part), numbers) for part, numbers in resolved.parts], X
 
 
