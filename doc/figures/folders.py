@@ -11,8 +11,8 @@ ROWS = [
     [("_estimators", "what the estimators share")],
     [("plotting", "one display per file")],
     [("densities", "of some columns, given others"), ("evidence", "Bayes factors")],
-    [("_fitting", "chains, rounds, workers, checkpoints")],
     [("_predict", "the posterior predictive, imputation")],
+    [("_fitting", "chains, rounds, workers, checkpoints")],
     [("diagnostics", "whether to trust the draws")],
     [("posterior", "the draws, and what you ask of them")],
     [
