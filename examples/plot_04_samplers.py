@@ -3,7 +3,7 @@ The same posterior by five samplers
 ===================================
 
 All samplers draw from the same posterior. On two overlapping clusters in one, started from a single
-cluster, they differ in how soon they find it.
+cluster, they differ in how fast they converge.
 """
 
 import warnings

@@ -188,7 +188,13 @@ class Prior(BaseEstimator):
         for name, pair in self._pairs.items():
             hyper = self.hyper[name]
 
-            def log_density(x, prior=prior, name=name, hyper=hyper, pair=pair):
+            def log_density(
+                x: float,
+                prior: Prior = prior,
+                name: str = name,
+                hyper: Hyper = hyper,
+                pair: tuple[float, float] = pair,
+            ) -> float:
                 at = prior.at(**{name: hyper.from_unconstrained(x)})
                 return at.log_eppf(sizes) + hyper.log_density_unconstrained(pair, x)
 

@@ -125,7 +125,9 @@ def _check_weights(likelihood: Likelihood, X: np.ndarray, tolerance: float) -> N
                 assert full[k] <= full[reference] - slack + 1e-9, f"log_weights lost slot {k}"
 
 
-def _weights_by_slot(operation, bound, i, own, beta, slack, partition) -> dict[int, float]:
+def _weights_by_slot(
+    operation: Any, bound: Any, i: int, own: int, beta: float, slack: float, partition: Any
+) -> dict[int, float]:
     count = operation(bound, i, own, beta, slack, partition)
     slots = partition.slots[:count].tolist()
     return dict(zip(slots, partition.weights[:count].tolist(), strict=True))
@@ -134,5 +136,5 @@ def _weights_by_slot(operation, bound, i, own, beta, slack, partition) -> dict[i
 class _Flat(Prior):
     """A prior with zero tables, for operations that need any prior weights."""
 
-    def tables(self, n, k_max):
+    def tables(self, n: int, k_max: int) -> PriorTables:
         return PriorTables(np.zeros(k_max + 1), np.zeros(n + 1))
