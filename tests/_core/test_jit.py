@@ -13,6 +13,7 @@ import pytest
 
 import bnpcluster
 from bnpcluster._core import jit
+from tests.tools import compilations
 
 SCRIPT = """
 import json, sys
@@ -22,6 +23,7 @@ import numpy as np
 {imports}
 from bnpcluster import DPMixture
 from bnpcluster._core import jit
+from tests.tools import compilations
 X = np.random.default_rng(0).integers(2, size=(12, 2)) * 1.0
 model = DPMixture(
     sampler="gibbs", likelihood={likelihood}, n_draws=5, n_warmup=5, n_chains=2, random_state=0,
@@ -274,3 +276,30 @@ def test_no_garbage_is_collected_during_a_compilation():
     with pytest.raises(TypeError, match="wrong"):
         dispatcher.compile("wrong")
     assert gc.isenabled()
+
+
+def test_what_enters_a_compilation_is_recorded(monkeypatch):
+    """The suite holds every entry against the closure that names the compiled file."""
+
+    @jit.kernel
+    def inner(x):
+        return x + 1.0
+
+    @jit.kernel
+    def outer(x):
+        return 2.0 * inner(x)
+
+    entered = set()
+    monkeypatch.setattr(jit, "ENTERED", entered)
+    assert outer(1.0) == 4.0
+    file = Path(__file__).resolve()
+    assert (file, (), file) in entered
+
+
+def test_a_file_outside_the_closure_is_reported(monkeypatch):
+    kernel = next(k for k in jit.KERNELS if k.py_func.__module__.endswith("samplers.gibbs"))
+    file = Path(kernel.py_func.__code__.co_filename).resolve()
+    monkeypatch.setattr(jit, "ENTERED", {(file, (), file)})
+    assert compilations.unreached() == []
+    monkeypatch.setattr(jit, "ENTERED", {(file, (), file.with_name("archive.py"))})
+    assert len(compilations.unreached()) == 1

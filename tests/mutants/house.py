@@ -32,6 +32,15 @@ HOUSE = [
     ),
     Mutant(
         "_core/jit.py",
+        "_enter",
+        "calls within compilations go unseen",
+        "ENTERED is not None and _COMPILING",
+        "False",
+        f"{JIT}test_what_enters_a_compilation_is_recorded",
+        compiled=True,
+    ),
+    Mutant(
+        "_core/jit.py",
         "prune",
         "older versions stay on disk",
         "if old or gone or",
