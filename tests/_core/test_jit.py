@@ -24,7 +24,6 @@ import numpy as np
 {imports}
 from bnpcluster import DPMixture
 from bnpcluster._core import jit
-from tests.tools import compilations
 X = np.random.default_rng(0).integers(2, size=(12, 2)) * 1.0
 model = DPMixture(
     sampler="gibbs", likelihood={likelihood}, n_draws=5, n_warmup=5, n_chains=2, random_state=0,
