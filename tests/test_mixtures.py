@@ -259,6 +259,12 @@ def test_continue_fit_goes_on_with_what_was_fitted(blobs):
     assert "NormalInverseWishart(), sampler SplitMerge()" in str(model.report())
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_continued_draws_keep_the_thinning_of_the_fit(blobs):
+    model = DPMixture(**{**QUICK, "n_draws": 5, "n_warmup": 5, "thin": 3}).fit(blobs[0])
+    assert model.set_params(thin=1).continue_fit(10).n_iter_ == 5 + 3 * 15
+
+
 def test_continue_fit_after_chains_were_stopped_apart(blobs):
     model = DPMixture(**QUICK).fit(blobs[0])
     for arrays, iteration in zip(model._fitted.states, (29, 50, 40, 3), strict=True):

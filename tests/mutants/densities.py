@@ -283,7 +283,7 @@ DENSITIES = [
         "verdicts advise no sampler by name",
         "diagnose(posterior, other=_other(fitted))",
         "diagnose(posterior)",
-        f"{DIAGNOSTICS}test_a_mixture_is_advised_a_sampler_it_does_not_use",
+        f"{DIAGNOSTICS}test_the_verdict_of_a_fit_advises_the_other_sampler",
     ),
     Mutant(
         "samplers/smc/annealed.py",

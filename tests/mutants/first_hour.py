@@ -63,7 +63,7 @@ FIRST_HOUR = [
         "chains go on with another thinning than that of the fit",
         "Schedule(n_draws, iteration, fitted.thin)",
         "Schedule(n_draws, iteration, 1)",
-        f"{FITS}test_continue_fit_goes_on_with_what_was_fitted",
+        f"{FITS}test_continued_draws_keep_the_thinning_of_the_fit",
     ),
     Mutant(
         "_estimators/report.py",
