@@ -21,7 +21,7 @@ from sklearn.utils import check_array
 from bnpcluster._core import arguments
 from bnpcluster._fitting.fitted import Fitted, prior_of
 from bnpcluster._predict.kernels import load_draw
-from bnpcluster._predict.predictive import load_latent, new_workspace
+from bnpcluster._predict.predictive import load_values, new_workspace
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods.gaussian.units import Units
 from bnpcluster.priors import Prior
@@ -255,7 +255,7 @@ def _predictive_blocks(fitted: Fitted, draws: NDArray) -> Iterator[tuple[int, Bl
     bound, partition = new_workspace(fitted)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     for r in draws:
-        load_latent(fitted, bound, partition, r)
+        load_values(fitted, bound, partition, r)
         load_draw(bound, partition, labels[r], fitted.log_urn[r])
         slots = np.flatnonzero(fitted.log_urn[r] > -np.inf)
         yield r, fitted.likelihood.blocks(bound, slots)

@@ -177,6 +177,49 @@ def draw_latent(lik, labels, rng):
     return latent(lik)
 
 
+@generic(needs=(clear,))
+def learned(lik):
+    """A copy of the learned hyper-parameters as one array; None if all of them are fixed.
+
+    This operation and the next five are called only outside kernels.
+    """
+    return None
+
+
+@generic(needs=(clear,))
+def set_learned(lik, values):
+    """Set the values of `learned`. Afterwards all slots must be filled again."""
+
+
+@generic(needs=(clear,))
+def move_learned(lik, labels, beta, rng):
+    """Draw the values of `learned` given the labels; the slots are filled from the labels.
+
+    A step that leaves their distribution given the labels invariant is enough, with the likelihood
+    at inverse temperature `beta`. Afterwards all slots must be filled again.
+    """
+
+
+@generic(needs=(clear,))
+def log_learned(lik):
+    """Log prior density of the values of `learned`."""
+    return 0.0
+
+
+@generic(needs=(clear,))
+def traces_learned(lik):
+    """The values of `learned` as a few numbers by name, for diagnostics."""
+    return {}
+
+
+@generic(needs=(clear,))
+def renew_rows(lik):
+    """Recompute what depends on both the rows and the hyper-parameters, after `set_learned`.
+
+    `lik` has other rows, but the hyper-parameters and slots of the data of the fit.
+    """
+
+
 @generic(needs=(log_predictive_all, log_predictive_without))
 def log_weights(lik, i, own, beta, slack, partition):
     """List where item i may go: partition.slots and .weights (log_prior + beta log f); how many.

@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 
 from bnpcluster._core.jit import kernel
-from bnpcluster._core.operations import latent, log_likelihood, move_latent, padded, set_latent
+from bnpcluster._core.operations import (
+    latent,
+    learned,
+    log_learned,
+    log_likelihood,
+    move_latent,
+    move_learned,
+    padded,
+    set_latent,
+    set_learned,
+    traces_learned,
+)
 from bnpcluster._core.partition import Problem, change_size, grown, new_partition, rebuild
 
 LONGEST = 0.1  # seconds that a kernel call may take, so that a stop is noticed soon
@@ -111,6 +122,26 @@ class State:
         """Draw the latent values given all else, if the likelihood samples them."""
         move_latent(self.problem.likelihood, self.labels, rng)
 
+    @property
+    def learned(self) -> np.ndarray | None:
+        """A copy of the learned hyper-parameters of the likelihood; or None."""
+        return learned(self.problem.likelihood)
+
+    def set_learned(self, values: np.ndarray) -> None:
+        """Replace the learned hyper-parameters."""
+        set_learned(self.problem.likelihood, values)
+        self.rebuild()
+
+    def move_learned(self, rng: np.random.Generator) -> None:
+        """Draw the learned hyper-parameters given all else, if there are any."""
+        if self.learned is not None:
+            move_learned(self.problem.likelihood, self.labels, self.problem.beta, rng)
+            self.rebuild()
+
+    def traces_learned(self) -> dict[str, float]:
+        """The learned hyper-parameters as a few numbers by name."""
+        return traces_learned(self.problem.likelihood)
+
     def rebuild(self) -> None:
         """Renumber the blocks by first item and recompute all statistics from the labels."""
         rebuild(self.problem, self.partition)
@@ -188,6 +219,11 @@ class State:
     def log_joint(self) -> float:
         """Log p(data, partition) under the current hyper-parameters."""
         return float(log_joint(self.problem, self.partition))
+
+    def log_posterior(self) -> float:
+        """Log p(data, partition, hyper-parameters)."""
+        learned_density = float(log_learned(self.problem.likelihood))
+        return self.log_joint() + self.prior.log_hyper_density() + learned_density
 
 
 def grown_bound(bound: Any, capacity: int) -> Any:

@@ -22,6 +22,7 @@ from bnpcluster._estimators.encoding import (
 )
 from bnpcluster._fitting import smc_runs
 from bnpcluster._fitting.fitted import Fitted, Outcome
+from bnpcluster._fitting.smc_runs import check_fixed
 from bnpcluster._predict.imputation import impute
 from bnpcluster._predict.predictive import Prediction, imputed, predict, sample
 from bnpcluster.densities import Density
@@ -97,8 +98,9 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
                 f"{type(sampler).__name__} makes one pass and keeps no checkpoints: leave "
                 "checkpoint at None."
             )
-        prior = sampler.checked(prior)
+        prior, likelihood = sampler.checked(prior), likelihood.guessed()
         bound = likelihood.bind(X)
+        check_fixed(bound, sampler)
         check_operations(sampler, bound, likelihood)
         return smc_runs.fit(self._task(X, (likelihood, prior, sampler)), bound)
 

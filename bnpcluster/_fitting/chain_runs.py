@@ -13,7 +13,7 @@ from bnpcluster._core import arguments
 from bnpcluster._core.messages import Action, Message
 from bnpcluster._fitting.checkpoint import Checkpoint, digest_of_code, frozen, thawed
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task, urn_weights
-from bnpcluster._fitting.initial_labels import initial_labels
+from bnpcluster._fitting.initial_labels import initial_labels, initial_learned
 from bnpcluster._fitting.progress import progress_display
 from bnpcluster._fitting.rounds import BOUNDARY, Chain, Schedule, run_chains, stats, warm_up_kernels
 from bnpcluster._fitting.stop import Stop, interruptible
@@ -59,7 +59,7 @@ def fit(
     if saved and previous is None:
         chains = saved.load(task.prior, task.X.shape[0], task.n_chains)
     if chains is None:
-        chains = start_chains(task, init, previous)
+        chains = start_chains(task, bound, init, previous)
     chains, interrupted = run_schedule(chains, bound, task, schedule, saved)
     return make_outcome(chains, bound, task, schedule.thin, interrupted)
 
@@ -91,7 +91,7 @@ def can_warm_start(fitted: Fitted | None, n_items: int, n_chains: int) -> bool:
     return len(states) == n_chains > 0 and len(states[0]["labels"]) == n_items
 
 
-def start_chains(task: Task, init: Any, previous: Fitted | None) -> list[Chain]:
+def start_chains(task: Task, bound: Any, init: Any, previous: Fitted | None) -> list[Chain]:
     """New chains, from the last states of a previous fit or from initial labels."""
     seeds = [
         [np.random.default_rng(s) for s in child.spawn(2)]
@@ -101,9 +101,24 @@ def start_chains(task: Task, init: Any, previous: Fitted | None) -> list[Chain]:
         # Continue with the generators, too: new ones from the same seeds would repeat the draws.
         last = [thawed(arrays, task.prior) for arrays in previous.states]
         same = repr(task.sampler) == repr(previous.sampler)
-        return [Chain(c.labels, c.prior, c.rng, tuning=c.tuning if same else {}) for c in last]
-    labels = initial_labels(init, task.X, task.likelihood, task.prior, [rng for rng, _ in seeds])
-    return [Chain(row, task.prior, rng) for row, (_, rng) in zip(labels, seeds, strict=True)]
+        learns = repr(task.likelihood) == repr(previous.likelihood)
+        return [
+            Chain(
+                c.labels,
+                c.prior,
+                c.rng,
+                tuning=c.tuning if same else {},
+                learned=c.learned if learns else None,
+            )
+            for c in last
+        ]
+    early = [rng for rng, _ in seeds]
+    labels = initial_labels(init, task.X, task.likelihood, task.prior, early)
+    learned = initial_learned(bound, task, early)
+    return [
+        Chain(row, task.prior, rng, learned=values)
+        for row, values, (_, rng) in zip(labels, learned, seeds, strict=True)
+    ]
 
 
 def run_schedule(
@@ -165,7 +180,8 @@ def make_outcome(
     """The record of the fit and its diagnostics; new draws follow those of the fit `old`."""
     stop = Stop()
     with interruptible(stop):  # a Ctrl-C now must not lose the draws
-        latent = _append_latent(chains, None if old is None else old.latent)
+        latent = _append_values(chains, "latent", old)
+        learned = _append_values(chains, "learned", old)
         posterior = _append_draws(chains, None if old is None else old.posterior)
         of_rows = task.likelihood.is_of_rows
         fitted = Fitted(
@@ -175,6 +191,7 @@ def make_outcome(
             urn_weights(task.prior, posterior) if of_rows else np.zeros((0, 0)),
             np.zeros(0, np.int64),
             latent,
+            learned,
             X=task.X,
             prior=task.prior,
             sampler=task.sampler,
@@ -193,17 +210,15 @@ def _other(fitted: Fitted) -> str:
     return next((name for name in others if can_sample(SAMPLERS[name], fitted.bound)), "")
 
 
-def _append_latent(chains: list[Chain], old: np.ndarray | None) -> np.ndarray | None:
-    """The missing entries of each draw, after earlier ones; None if they are integrated out."""
-    if chains[0].latent is None:
+def _append_values(chains: list[Chain], name: str, old: Fitted | None) -> np.ndarray | None:
+    """The latent or learned values of each draw, after earlier ones; None if there are none."""
+    if getattr(chains[0], name) is None:
         return None
     n_draws = min(len(chain.draws) for chain in chains)
-    drawn = np.array([chain.latent_draws[:n_draws] for chain in chains])
+    drawn = np.array([getattr(chain, f"{name}_draws")[:n_draws] for chain in chains])
     for chain in chains:
-        chain.latent_draws = []
-    if old is not None:
-        drawn = np.concatenate([old, drawn], axis=1)
-    return drawn
+        setattr(chain, f"{name}_draws", [])
+    return drawn if old is None else np.concatenate([getattr(old, name), drawn], axis=1)
 
 
 def _append_draws(chains: list[Chain], old: Posterior | None) -> Posterior:

@@ -29,6 +29,8 @@ class Fitted(NamedTuple):
         Labels of the point estimate.
     latent : ndarray or None
         The imputed missing entries, by chain and draw. None if they are not imputed.
+    learned : ndarray or None
+        The learned hyper-parameters of the likelihood, by chain and draw. None if they are fixed.
     X : ndarray or Graph
         The validated data.
     prior : Prior
@@ -54,6 +56,7 @@ class Fitted(NamedTuple):
     log_urn: np.ndarray
     estimate: np.ndarray
     latent: np.ndarray | None = None
+    learned: np.ndarray | None = None
     X: Any = None
     prior: Any = None
     sampler: Any = None
@@ -67,6 +70,11 @@ class Fitted(NamedTuple):
     def latent_draws(self) -> np.ndarray | None:
         """The imputed missing entries of each draw, one chain after another."""
         return None if self.latent is None else self.latent.reshape(-1, self.latent.shape[-1])
+
+    @property
+    def learned_draws(self) -> np.ndarray | None:
+        """The learned hyper-parameters of each draw, one chain after another."""
+        return None if self.learned is None else self.learned.reshape(-1, self.learned.shape[-1])
 
 
 class Outcome(NamedTuple):

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 from scipy.cluster.vq import kmeans2, vq
 
+from bnpcluster._core.operations import learned
+from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior
 
 STARTS = ("auto", "one", "singletons", "prior", "kmeans")
 CENTRES = (30, 10, 60, 20)  # k-means centres of successive chains under "auto"
 ROWS = 5000  # rows that k-means is fitted on
+MANY = 60  # k-means centres for the start of learned hyper-parameters
+UPDATES = 10  # updates of these given the k-means partition
 
 
 def initial_labels(
@@ -59,6 +63,27 @@ def _checked_labels(init: Any, n: int, n_chains: int, most: int) -> list[np.ndar
     if max(row.max() for row in rows) >= most:
         raise ValueError(f"init has more clusters than the prior allows: use at most {most}.")
     return rows
+
+
+def initial_learned(
+    bound: Any, task: Any, rngs: list[np.random.Generator]
+) -> list[np.ndarray | None]:
+    """Where the learned hyper-parameters of each chain start.
+
+    They are drawn given many small blocks from k-means, wherever the partition starts. Given a
+    single block, the expected covariance tends to that of the data, and no split looks worthwhile.
+    """
+    if learned(bound) is None:
+        return [None] * len(rngs)
+    features, most = task.likelihood.features(task.X), int(min(task.prior.most_clusters, MANY))
+    values: list[np.ndarray | None] = []
+    for rng in rngs:
+        state = State(bound, task.prior, _kmeans(features, most, rng))
+        for _ in range(UPDATES):
+            state.move_learned(rng)
+            state.move_latent(rng)
+        values.append(state.learned)
+    return values
 
 
 def _kmeans(features: np.ndarray, n_centres: int, rng: np.random.Generator) -> np.ndarray:

@@ -23,6 +23,9 @@ from bnpcluster.samplers.archive import Archive
 BOUNDARY = 50
 """Iterations between two rebuilds of all statistics; they are the same in every fit."""
 
+LEARN_EVERY = 5
+"""Iterations between two updates of the learned hyper-parameters of the likelihood."""
+
 MEETING = 10
 """Iterations between two meetings of chains that learn from one another; a divisor of BOUNDARY."""
 
@@ -31,6 +34,10 @@ LONG_ROUND = 2.0
 
 LONGEST_HISTORY = 256
 """A chain shares at most about this many of its states, evenly spaced."""
+
+
+KEPT = ("draws", "latent_draws", "learned_draws", "traces")
+"""What a chain keeps of every draw."""
 
 
 @dataclass
@@ -64,6 +71,7 @@ class Snapshot(NamedTuple):
     tuning: dict[str, float]
     history: dict[int, np.ndarray]
     latent: np.ndarray | None = None
+    learned: np.ndarray | None = None
 
 
 @dataclass
@@ -77,6 +85,8 @@ class Chain:
     draws: list[np.ndarray] = field(default_factory=list)
     latent: np.ndarray | None = None  # missing entries, if the likelihood samples them
     latent_draws: list[np.ndarray] = field(default_factory=list)
+    learned: np.ndarray | None = None  # hyper-parameters of the likelihood, if it learns them
+    learned_draws: list[np.ndarray] = field(default_factory=list)
     traces: list[dict[str, float]] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
     tuning: dict[str, float] = field(default_factory=dict)
@@ -100,31 +110,38 @@ class Chain:
             self.tuning.copy(),
             self.history.copy(),
             self.latent,
+            self.learned,
         )
 
     def without_draws(self) -> Chain:
         """The chain to send to a worker, which does not need the draws."""
-        return replace(self, draws=[], latent_draws=[], traces=[], n_before=len(self.draws))
+        empty: dict[str, Any] = {name: [] for name in KEPT}
+        return replace(self, **empty, n_before=len(self.draws))
 
     def continued_by(self, later: Chain) -> Chain:
         """The chain `later` that a worker returned, with the draws of this one before its own."""
-        kept = {
-            name: getattr(self, name) + getattr(later, name)
-            for name in ("draws", "latent_draws", "traces")
-        }
+        kept = {name: getattr(self, name) + getattr(later, name) for name in KEPT}
         return replace(later, **kept, n_before=0)
 
     def append_draw(self, state: State) -> None:
         """Append the state to the draws."""
         n_blocks, values = state.n_blocks, state.prior.values
         self.draws.append(compact_labels(state))
-        latent = state.latent
+        latent, learned = state.latent, state.learned
         if latent is not None:
             self.latent_draws.append(latent)
+        if learned is not None:
+            self.learned_draws.append(learned)
         traces = {name: values[name] for name in state.prior.sampled}
+        traces.update(state.traces_learned())
         traces["n_clusters"] = n_blocks
-        traces["log_posterior"] = log_posterior(state)
+        traces["log_posterior"] = state.log_posterior()
         self.traces.append(traces)
+
+    def copy_state(self, state: State) -> None:
+        """Make the state the current one."""
+        self.labels, self.prior = state.labels.copy(), state.prior
+        self.latent, self.learned = state.latent, state.learned
 
     def append_history(self, state: State) -> None:
         """Append the state to the history, if its iteration is one to share."""
@@ -136,11 +153,6 @@ class Chain:
         now = max(self.history, default=0)
         for then in [t for t in self.history if t <= now // 2 or t % history_spacing(now)]:
             del self.history[then]
-
-
-def log_posterior(state: State) -> float:
-    """log p(data, partition, hyper-parameters)"""
-    return state.log_joint() + state.prior.log_hyper_density()
 
 
 def compact_labels(state: State) -> np.ndarray:
@@ -163,6 +175,8 @@ def iterate(chain: Chain, state: State, sampler: Sampler, schedule: Schedule) ->
     chain.counts.update(sampler.step(state, chain.rng))
     if every and chain.iteration % every == 0:
         state.set_prior(state.prior.update(state.sizes, state.n_items, chain.rng))
+    if chain.iteration % LEARN_EVERY == 0:
+        state.move_learned(chain.rng)
     state.move_latent(chain.rng)
     chain.iteration += 1
     if chain.iteration % BOUNDARY == 0:
@@ -172,7 +186,7 @@ def iterate(chain: Chain, state: State, sampler: Sampler, schedule: Schedule) ->
     if sampler.learns_from == "adaptive" or (sampler.learns_from == "frozen" and warm_up):
         chain.append_history(state)
     if chain.iteration % BOUNDARY == 0 and sampler.learns_from is None:
-        chain.labels, chain.prior, chain.latent = state.labels, state.prior, state.latent
+        chain.copy_state(state)
         chain.boundary = chain.snapshot()
 
 
@@ -204,6 +218,8 @@ def start_round(chain: Chain, bound: Any, stop: Stop) -> State:
     """The state of a chain at the start of a round."""
     state = State(bound, chain.prior, chain.labels, should_stop=stop)
     state.tuning = chain.tuning
+    if chain.learned is not None:
+        state.set_learned(chain.learned)
     if chain.latent is not None:
         state.set_latent(chain.latent)
     if chain.boundary is None:
@@ -213,8 +229,8 @@ def start_round(chain: Chain, bound: Any, stop: Stop) -> State:
 
 def end_round(chain: Chain, state: State, schedule: Schedule, begin: float) -> Chain:
     """The chain after a round that started at the time `begin`."""
-    chain.labels, chain.prior, chain.latent = state.labels.copy(), state.prior, state.latent
-    chain.log_posterior = log_posterior(state)
+    chain.copy_state(state)
+    chain.log_posterior = state.log_posterior()
     chain.finished = chain.iteration >= schedule.n_iterations
     chain.seconds += time.perf_counter() - begin
     return chain
@@ -380,6 +396,7 @@ def warm_up_kernels(chain: Chain, bound: Any, sampler: Sampler) -> None:
     state = State(bound, chain.prior, labels)
     state.archive = Archive([[labels, np.where(np.arange(len(labels)) == 0, 1, labels)]], 0)
     sampler.step(state, np.random.default_rng(0))
+    state.move_learned(np.random.default_rng(0))
     state.move_latent(np.random.default_rng(0))
     state.log_joint()
     state.rebuild()

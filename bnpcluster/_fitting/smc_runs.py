@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from bnpcluster._core import arguments
-from bnpcluster._core.operations import latent
+from bnpcluster._core.operations import latent, learned
 from bnpcluster._core.state import Stopped
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task, urn_weights
 from bnpcluster._fitting.stop import Stop, interruptible
@@ -47,6 +47,16 @@ def extend(fitted: Fitted, task: Task) -> Outcome:
     tasks = [(copy.deepcopy(run), data, len(all_rows)) for run in fitted.runs]
     runs, interrupted = _run_all(task, fitted.sampler.resume, tasks)
     return _make_outcome(task._replace(X=all_rows), bound, runs, interrupted, frozen)
+
+
+def check_fixed(bound: Any, sampler: ParticleSampler) -> None:
+    """Raise an error if the likelihood learns hyper-parameters, which only chains can do."""
+    if learned(bound) is not None:
+        raise ValueError(
+            f"{type(sampler).__name__} needs fixed hyper-parameters of the likelihood: give "
+            "numbers or 'data' instead of hyper-priors, or use a sampler that runs chains, such "
+            "as 'split_merge'."
+        )
 
 
 def _check_complete(bound: Any, likelihood: Likelihood) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._core.operations import draw_latent, set_latent
+from bnpcluster._core.operations import draw_latent, renew_rows, set_latent, set_learned
 from bnpcluster._core.partition import Partition, new_partition
 from bnpcluster._core.state import grown_bound
 from bnpcluster._fitting.fitted import Fitted
@@ -50,9 +50,10 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
     weights = fitted.posterior.weights.ravel()
     sums = (top, total, novelty, membership, scale)
     work = n * fitted.log_urn.shape[1] + labels.shape[1]
-    # Draws with different missing entries are loaded one at a time.
-    for some in _batches(len(labels), work if fitted.latent is None else MOST_WORK):
-        load_latent(fitted, bound, partition, some.start)
+    # Draws with values of their own are loaded one at a time.
+    own = fitted.latent is not None or fitted.learned is not None
+    for some in _batches(len(labels), MOST_WORK if own else work):
+        load_values(fitted, bound, partition, some.start, new)
         draws = (labels[some], fitted.log_urn[some], weights[some])
         add_draws(bound, new, partition, draws, fitted.estimate, overlap, sums)
     membership /= membership.sum(axis=1, keepdims=True)
@@ -70,7 +71,7 @@ def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.n
     for row, r in zip(result, draws, strict=True):
         top, total = np.full(n, -np.inf), np.zeros(n)
         sums = (top, total, np.zeros(n), np.zeros((n, n_clusters)), np.full(n, -np.inf))
-        load_latent(fitted, bound, partition, r)
+        load_values(fitted, bound, partition, r, new)
         draw = (labels[r : r + 1], fitted.log_urn[r : r + 1], np.ones(1))
         add_draws(bound, new, partition, draw, fitted.estimate, overlap, sums)
         row[:] = top + np.log(total)
@@ -83,11 +84,21 @@ def _batches(n_draws: int, work: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, n_draws, size)]
 
 
-def load_latent(fitted: Fitted, bound: Any, partition: Partition, draw: Any) -> None:
-    """Set the latent values to those of a draw, if there are any; this empties all slots."""
-    latent = fitted.latent_draws
+def load_values(
+    fitted: Fitted, bound: Any, partition: Partition, draw: Any, new: Any = None
+) -> None:
+    """Set the latent and learned values to those of a draw, if any; this empties all slots.
+
+    `new` are the rows to predict, which share the hyper-parameters with `bound`.
+    """
+    learned, latent = fitted.learned_draws, fitted.latent_draws
+    if learned is not None:
+        set_learned(bound, learned[draw])
+        if new is not None:
+            renew_rows(new)
     if latent is not None:
         set_latent(bound, latent[draw])
+    if learned is not None or latent is not None:
         partition.labels[:] = -1
 
 
@@ -102,7 +113,7 @@ def imputed(fitted: Fitted, X: np.ndarray) -> Fitted:
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     latent = []
     for r, row in enumerate(labels):
-        load_latent(fitted, bound, partition, r)
+        load_values(fitted, bound, partition, r)
         load_draw(bound, partition, row, fitted.log_urn[r])
         latent.append(draw_latent(bound, row, rng))
     likelihood = fitted.likelihood.imputing()
@@ -124,7 +135,7 @@ def sample(fitted: Fitted, n: int, rng: np.random.Generator) -> np.ndarray:
     rows = []
     for r, count in enumerate(rng.multinomial(n, weights / weights.sum())):
         if count:
-            load_latent(fitted, bound, partition, r)
+            load_values(fitted, bound, partition, r)
             load_draw(bound, partition, labels[r], fitted.log_urn[r])
             urn = np.exp(fitted.log_urn[r])
             for k in rng.choice(len(urn), size=count, p=urn / urn.sum()):

@@ -54,6 +54,21 @@ class Likelihood(BaseEstimator):
         """Bind rows that may contain NaN; complete rows, too, since new rows may contain NaN."""
         raise NotImplementedError(f"{type(self).__name__} must define bind_observed(X, capacity).")
 
+    learnable: tuple[str, ...] = ()
+    """The hyper-parameters that "auto" learns, or guesses where they cannot be learned."""
+
+    def guessed(self) -> Likelihood:
+        """The same likelihood with "data" instead of "auto": fixed at the guess from the data."""
+        auto = [name for name in self.learnable if is_auto(getattr(self, name))]
+        return clone(self).set_params(**dict.fromkeys(auto, "data"))
+
+    def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
+        """The hyper-parameters in use, by name, in the units of the data.
+
+        `learned` are the learned values, one draw per row; without them, the values of `bound`.
+        """
+        return {}
+
     def frozen(self, X: np.ndarray) -> Likelihood:
         """The same likelihood with every "auto" replaced by its value for `X`."""
         return clone(self)
@@ -146,10 +161,29 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
+def is_guess(value: Any) -> bool:
+    """Whether a hyper-parameter is or starts at a value chosen from the data."""
+    return isinstance(value, str) and value in ("auto", "data")
+
+
+def gamma_prior(name: str, value: Any) -> np.ndarray | None:
+    """The shape and rate of a gamma hyper-prior; None for a value that is not a pair."""
+    if not isinstance(value, (tuple, list)):
+        return None
+    if len(value) != 2:
+        raise ValueError(f"{name} as a hyper-prior must be a pair (shape, rate), got {value!r}.")
+    return np.array(
+        [
+            number_above(f"The {part} of {name}", v)
+            for part, v in zip(("shape", "rate"), value, strict=True)
+        ]
+    )
+
+
 def number_above(name: str, value: Any, low: float = 0.0) -> float:
     """`value` as a finite float; raise an error if it is not greater than `low`."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise TypeError(f"{name} must be 'auto' or a number, got {value!r}.")
+        raise TypeError(f"{name} must be 'auto', 'data' or a number, got {value!r}.")
     if not low < value < np.inf:
         raise ValueError(f"{name} must be greater than {low:g} and finite, got {value!r}.")
     return float(value)
@@ -161,7 +195,7 @@ def column_values(name: str, value: Any, n_columns: int, positive: bool = False)
         values = np.asarray(value, float)
     except (TypeError, ValueError):
         raise TypeError(
-            f"{name} must be 'auto', a number or one number per column, got {value!r}."
+            f"{name} must be 'auto', 'data', a number or one number per column, got {value!r}."
         ) from None
     if values.shape not in ((), (n_columns,)):
         raise ValueError(f"{name} has shape {values.shape}, but X has {n_columns} columns.")

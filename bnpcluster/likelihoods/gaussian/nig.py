@@ -10,13 +10,23 @@ from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
     column_values,
+    gamma_prior,
     is_auto,
+    is_guess,
     number_above,
 )
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks
+from bnpcluster.likelihoods.gaussian.learned_grid import (
+    NONE,
+    allowed_grid,
+    hyper_parameters_of_columns,
+)
+from bnpcluster.likelihoods.gaussian.learned_variances import VariancePrior, multiplier
 from bnpcluster.likelihoods.gaussian.nig_columns import bind_columns, column_blocks, sample_columns
 from bnpcluster.likelihoods.gaussian.nig_missing import bind_observed_columns
+from bnpcluster.likelihoods.gaussian.rounding import LEAST, rounding_variance
 from bnpcluster.likelihoods.gaussian.units import WIDTH, Units, cluster_share, rows_guessed, units
+from bnpcluster.likelihoods.gaussian.wishart import Wishart
 
 
 class NormalInverseGamma(Likelihood):
@@ -54,12 +64,13 @@ class NormalInverseGamma(Likelihood):
 
     is_gaussian = True
     takes_nan = True
+    learnable = ("mean", "kappa", "shape", "scale")
 
     def __init__(
         self,
         *,
         mean: Any = "auto",
-        kappa: float | str = "auto",
+        kappa: Any = "auto",
         shape: float | str = "auto",
         scale: Any = "auto",
     ):
@@ -91,29 +102,58 @@ class NormalInverseGamma(Likelihood):
         return bind_observed_columns(Z, unit, *self._hyper_parameters(Z, unit), capacity)
 
     def frozen(self, X: np.ndarray) -> NormalInverseGamma:
-        """The same likelihood with every "auto" replaced by its value for `X`."""
+        """The same likelihood with every "auto" replaced by its guess for `X`."""
         unit = units(X)
-        mean, kappa, shape, rate = self._hyper_parameters(unit.to_internal(X), unit)
+        mean, kappa, shape, rate, _ = self.guessed()._hyper_parameters(unit.to_internal(X), unit)
         mean = unit.centre + unit.scale * mean
         return type(self)(mean=mean, kappa=kappa, shape=shape, scale=rate * unit.scale**2)
 
     def _hyper_parameters(
         self, Z: np.ndarray, unit: Units
-    ) -> tuple[np.ndarray, float, float, np.ndarray]:
-        """The hyper-parameters in internal units, with every "auto" replaced by its value."""
-        d = Z.shape[1]
-        share = cluster_share(Z)
-        kappa = share / WIDTH**2 if is_auto(self.kappa) else number_above("kappa", self.kappa)
-        guessed = 1.5 + rows_guessed(len(Z), d) / 2
-        shape = guessed if is_auto(self.shape) else number_above("shape", self.shape)
+    ) -> tuple[np.ndarray, float, float, np.ndarray, VariancePrior]:
+        """The hyper-parameters in internal units (learned: the first values) and hyper-priors."""
+        d, share, kappa_prior = Z.shape[1], cluster_share(Z), gamma_prior("kappa", self.kappa)
+        kappa = share / WIDTH**2
+        if kappa_prior is None and not is_guess(self.kappa):
+            kappa = number_above("kappa", self.kappa)
+        rows = rows_guessed(len(Z), d)
+        shape = 1.5 + rows / 2 if is_guess(self.shape) else number_above("shape", self.shape)
         mean = np.zeros(d)
-        if not is_auto(self.mean):
+        if not is_guess(self.mean):
             mean = (column_values("mean", self.mean, d) - unit.centre) / unit.scale
-        # The variance has prior mean scale / (shape - 1), if it has one.
-        rate = np.full(d, share * max(shape - 1.0, 0.5))
-        if not is_auto(self.scale):
+        guessed = is_guess(self.scale) or isinstance(self.scale, Wishart)
+        expected = np.full(d, share)
+        if not guessed:
             rate = column_values("scale", self.scale, d, positive=True) / unit.scale**2
-        return mean, kappa, shape, rate
+            expected = rate / multiplier(shape)
+        hyper = VariancePrior(expected, np.zeros(d), NONE, NONE, NONE, NONE, NONE)
+        if is_auto(self.shape) and guessed:
+            hyper = hyper._replace(grid=allowed_grid(1.0 + rows))
+        if is_auto(self.scale) or isinstance(self.scale, Wishart):
+            hyper = self._learned_scale(hyper, Z, unit)
+        if kappa_prior is not None:
+            hyper = hyper._replace(kappa=kappa_prior)
+        return mean, kappa, shape, multiplier(shape) * (hyper.expected + hyper.floor), hyper
+
+    def _learned_scale(self, hyper: VariancePrior, Z: np.ndarray, unit: Units) -> VariancePrior:
+        """The hyper-prior of the expected variances, and where they start."""
+        given = self.scale if isinstance(self.scale, Wishart) else Wishart()
+        guess, floor = hyper.expected, rounding_variance(Z)
+        if not is_guess(given.mean):
+            diagonal = np.diag(given.mean) if np.ndim(given.mean) == 2 else given.mean
+            guess = column_values("mean", diagonal, len(guess), positive=True) / unit.scale**2
+        df = 2.0 if is_auto(given.df) else number_above("df", given.df)
+        return hyper._replace(
+            expected=guess,
+            floor=floor,
+            weight=np.array([df / 2]),
+            guess=guess,
+            ties=np.ones(int((floor > LEAST).any())),
+        )
+
+    def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
+        """The hyper-parameters in use, by name, in the units of the data."""
+        return hyper_parameters_of_columns(bound, learned)
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""

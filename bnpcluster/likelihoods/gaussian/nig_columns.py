@@ -30,6 +30,12 @@ from bnpcluster._core.operations import (
     whiten,
 )
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks
+from bnpcluster.likelihoods.gaussian.learned_variances import (
+    VariancePrior,
+    owned,
+    prior_rate,
+    register_learned,
+)
 
 HUGE = 1e150  # take the log of a product above this, before it overflows
 
@@ -46,6 +52,7 @@ class InverseGammaColumns(NamedTuple):
     prior_mean: np.ndarray
     prior_scale: np.ndarray  # b0 by column
     prior: np.ndarray  # kappa, shape
+    hyper: VariancePrior
     norm_predictive: np.ndarray  # by size
     norm_marginal: np.ndarray  # by size
     size: np.ndarray
@@ -62,28 +69,40 @@ class InverseGammaColumns(NamedTuple):
         return {
             **dict.fromkeys("size log_rate const half_df".split(), 0),
             **dict.fromkeys("mean rate precision".split(), 1),
+            **owned(self),
         }
 
 
-def bind_columns(Z, unit, mean, kappa, shape, rate, capacity):
+def normalisers(n, kappa, shape):
+    """Normalisers of the predictive and of the marginal likelihood of one column, by size."""
+    m = np.arange(n + 2)
+    k, a = kappa + m, shape + m / 2
+    # t_d = k (x - mean)^2 / (2 (k+1) b), so the Student density's scale is sqrt(2 pi b (k+1)/k).
+    predictive = gammaln(a + 0.5) - gammaln(a) + 0.5 * np.log(k / ((k + 1) * 2 * np.pi))
+    marginal = 0.5 * np.log(kappa / k) + gammaln(a) - gammaln(shape)
+    return predictive, marginal - 0.5 * m * np.log(2 * np.pi)
+
+
+def normalisers_of_all(n, kappa, shape, rate, unit):
+    """Normalisers of all columns together, by size."""
+    predictive, marginal = (len(rate) * table for table in normalisers(n, kappa, shape))
+    log_unit = np.log(unit).sum()
+    marginal += shape * np.log(rate).sum() - np.arange(n + 2) * log_unit
+    return predictive - log_unit, marginal
+
+
+def bind_columns(Z, unit, mean, kappa, shape, rate, hyper, capacity):
     """Columns in internal units and `capacity` slots; all columns share kappa and shape."""
     n, d = Z.shape
     width = padded(capacity)
-    m = np.arange(n + 2)
-    k, a = kappa + m, shape + m / 2
-    log_unit = np.log(unit.scale).sum()
-    # t_d = k (x - mean)^2 / (2 (k+1) b), so the Student density's scale is sqrt(2 pi b (k+1)/k).
-    predictive = d * (gammaln(a + 0.5) - gammaln(a) + 0.5 * np.log(k / ((k + 1) * 2 * np.pi)))
-    marginal = d * (0.5 * np.log(kappa / k) + gammaln(a) - gammaln(shape))
-    marginal += shape * np.log(rate).sum() - m * (0.5 * d * np.log(2 * np.pi) + log_unit)
     return InverseGammaColumns(
         Z,
         *unit,
         mean,
         rate,
         np.array([kappa, shape]),
-        predictive - log_unit,
-        marginal,
+        hyper,
+        *normalisers_of_all(n, kappa, shape, rate, unit.scale),
         size=np.zeros(width, np.intp),
         mean=np.zeros((d, width)),
         rate=np.zeros((d, width)),
@@ -92,6 +111,18 @@ def bind_columns(Z, unit, mean, kappa, shape, rate, capacity):
         const=np.zeros(width),
         half_df=np.zeros(width),
     )
+
+
+def put_values(lik, values):
+    """Write the values of learned hyper-parameters into bound data."""
+    rate, n = prior_rate(lik.hyper, values), len(lik.norm_marginal) - 2
+    lik.hyper.expected[:], lik.prior_scale[:] = values.expected, rate
+    lik.prior[:] = values.kappa, values.shape
+    tables = normalisers_of_all(n, values.kappa, values.shape, rate, lik.unit)
+    lik.norm_predictive[:], lik.norm_marginal[:] = tables
+
+
+register_learned(InverseGammaColumns, put_values)
 
 
 def sample_columns(bound, k, rng):

@@ -11,7 +11,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import (
@@ -30,6 +29,13 @@ from bnpcluster._core.operations import (
     remove,
     whiten,
 )
+from bnpcluster.likelihoods.gaussian.learned_variances import (
+    VariancePrior,
+    owned,
+    prior_rate,
+    register_learned,
+)
+from bnpcluster.likelihoods.gaussian.nig_columns import normalisers
 
 
 class ObservedColumns(NamedTuple):
@@ -45,6 +51,7 @@ class ObservedColumns(NamedTuple):
     prior_mean: np.ndarray
     prior_scale: np.ndarray  # b0 by column
     prior: np.ndarray  # kappa, shape
+    hyper: VariancePrior
     log_unit: np.ndarray  # by column
     norm_predictive: np.ndarray  # of one column, by size
     norm_marginal: np.ndarray  # of one column, by size
@@ -58,29 +65,37 @@ class ObservedColumns(NamedTuple):
     @property
     def slot_axis(self):
         """The arrays a chain owns, and the axis of the slots in each."""
-        return dict.fromkeys("size mean rate precision const half_df".split(), 1)
+        slots = dict.fromkeys("size mean rate precision const half_df".split(), 1)
+        return {**slots, **owned(self)}
 
 
-def bind_observed_columns(Z, unit, mean, kappa, shape, rate, capacity):
+def bind_observed_columns(Z, unit, mean, kappa, shape, rate, hyper, capacity):
     """Columns in internal units and `capacity` slots; all columns share kappa and shape."""
     n, d = Z.shape
     width = padded(capacity)
-    m = np.arange(n + 2)
-    k, a = kappa + m, shape + m / 2
-    predictive = gammaln(a + 0.5) - gammaln(a) + 0.5 * np.log(k / ((k + 1) * 2 * np.pi))
-    marginal = 0.5 * np.log(kappa / k) + gammaln(a) - gammaln(shape) - 0.5 * m * np.log(2 * np.pi)
     return ObservedColumns(
         Z,
         *unit,
         mean,
         rate,
         np.array([kappa, shape]),
+        hyper,
         np.log(unit.scale),
-        predictive,
-        marginal,
+        *normalisers(n, kappa, shape),
         np.zeros((d, width), np.intp),
         *np.zeros((5, d, width)),
     )
+
+
+def put_values(lik, values):
+    """Write the values of learned hyper-parameters into bound data."""
+    lik.hyper.expected[:], lik.prior_scale[:] = values.expected, prior_rate(lik.hyper, values)
+    lik.prior[:] = values.kappa, values.shape
+    tables = normalisers(len(lik.norm_marginal) - 2, values.kappa, values.shape)
+    lik.norm_predictive[:], lik.norm_marginal[:] = tables
+
+
+register_learned(ObservedColumns, put_values)
 
 
 @kernel

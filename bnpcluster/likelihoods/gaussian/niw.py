@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, multigammaln
 from sklearn.base import clone
 
 from bnpcluster._core import arguments
@@ -13,17 +12,26 @@ from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
     column_values,
+    gamma_prior,
     is_auto,
+    is_guess,
     number_above,
 )
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
+from bnpcluster.likelihoods.gaussian.learned_covariance import CovariancePrior, multiplier
+from bnpcluster.likelihoods.gaussian.learned_grid import (
+    NONE,
+    allowed_grid,
+    hyper_parameters_of_columns,
+    hyper_parameters_of_covariances,
+)
+from bnpcluster.likelihoods.gaussian.nig import NormalInverseGamma
 from bnpcluster.likelihoods.gaussian.nig_columns import (
     InverseGammaColumns,
-    bind_columns,
     column_blocks,
     sample_columns,
 )
-from bnpcluster.likelihoods.gaussian.nig_missing import ObservedColumns, bind_observed_columns
+from bnpcluster.likelihoods.gaussian.nig_missing import ObservedColumns
 from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW, bind_general, general_rows
 from bnpcluster.likelihoods.gaussian.niw_imputed import (
     ImputedNIW,
@@ -41,7 +49,9 @@ from bnpcluster.likelihoods.gaussian.niw_nested import (
 )
 from bnpcluster.likelihoods.gaussian.niw_planar import PlanarNIW, bind_planar, planar_moments
 from bnpcluster.likelihoods.gaussian.niw_regressions import add_regression_means, sample_nested
+from bnpcluster.likelihoods.gaussian.rounding import has_ties, rounding_variance
 from bnpcluster.likelihoods.gaussian.units import WIDTH, Units, cluster_share, rows_guessed, units
+from bnpcluster.likelihoods.gaussian.wishart import Wishart
 
 MISSING = ("auto", "integrate", "impute")
 MOST_LEVELS = 8  # of nested patterns that "auto" integrates over; each level costs a solve per item
@@ -102,12 +112,13 @@ class NormalInverseWishart(Likelihood):
 
     is_gaussian = True
     takes_nan = True
+    learnable = ("mean", "kappa", "nu", "scale")
 
     def __init__(
         self,
         *,
         mean: Any = "auto",
-        kappa: float | str = "auto",
+        kappa: Any = "auto",
         nu: float | str = "auto",
         scale: Any = "auto",
         missing: str = "auto",
@@ -133,30 +144,22 @@ class NormalInverseWishart(Likelihood):
             return self.bind_observed(X, capacity)
         unit = units(X)
         Z = unit.to_internal(X)
-        n, d = Z.shape
-        mean, kappa, nu, scale = self._hyper_parameters(Z, unit)
-        if d == 1:
-            return bind_columns(Z, unit, mean, kappa, nu / 2, np.diag(scale) / 2, capacity)
-        bind = bind_planar if d == 2 else bind_general
-        return bind(
-            Z, unit, mean, kappa, nu, scale, _normalisers(n, kappa, nu, scale, unit), capacity
-        )
+        if Z.shape[1] == 1:
+            return self._as_columns(X).bind(X, capacity)
+        bind = bind_planar if Z.shape[1] == 2 else bind_general
+        return bind(Z, unit, *self._hyper_parameters(Z, unit), capacity)
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Prepare the rows `X`, which may contain NaN."""
         check_observed(X)
         unit = units(X)
         Z = unit.to_internal(X)
-        mean, kappa, nu, scale = self._hyper_parameters(Z, unit)
         if Z.shape[1] == 1:
-            shape, rate = nu / 2, np.diag(scale) / 2
-            return bind_observed_columns(Z, unit, mean, kappa, shape, rate, capacity)
-        nested = self._nesting(X)
+            return self._as_columns(X).bind_observed(X, capacity)
+        values, nested = self._hyper_parameters(Z, unit), self._nesting(X)
         if nested is not None:
-            tables = _normalisers_by_level(len(Z), kappa, nu, scale, unit, nested)
-            return bind_nested(Z, unit, mean, kappa, nu, scale, tables, nested, capacity)
-        tables = _normalisers(len(Z), kappa, nu, scale, unit)
-        return bind_imputed(Z, unit, mean, kappa, nu, scale, tables, capacity)
+            return bind_nested(Z, unit, *values, nested, capacity)
+        return bind_imputed(Z, unit, *values, capacity)
 
     def _nesting(self, X: np.ndarray) -> Nesting | None:
         """The levels to integrate over; None if chains sample missing entries, or none are missing.
@@ -187,9 +190,9 @@ class NormalInverseWishart(Likelihood):
         return clone(self).set_params(missing="impute")
 
     def frozen(self, X: np.ndarray) -> NormalInverseWishart:
-        """The same likelihood with every "auto" replaced by its value for `X`."""
+        """The same likelihood with every "auto" replaced by its guess for `X`."""
         unit = units(X)
-        mean, kappa, nu, scale = self._hyper_parameters(unit.to_internal(X), unit)
+        mean, kappa, nu, scale, _ = self.guessed()._hyper_parameters(unit.to_internal(X), unit)
         scale = scale * np.outer(unit.scale, unit.scale)
         missing = self.missing
         if missing == "auto":
@@ -200,34 +203,74 @@ class NormalInverseWishart(Likelihood):
 
     def _hyper_parameters(
         self, Z: np.ndarray, unit: Units
-    ) -> tuple[np.ndarray, float, float, np.ndarray]:
-        """The hyper-parameters in internal units, with every "auto" replaced by its value."""
+    ) -> tuple[np.ndarray, float, float, np.ndarray, CovariancePrior]:
+        """The hyper-parameters in internal units (learned: the first values) and hyper-priors."""
         if self.missing not in MISSING:
             raise ValueError(arguments.unknown("missing", str(self.missing), MISSING))
         n, d = Z.shape
-        share = cluster_share(Z)
-        kappa = share / WIDTH**2 if is_auto(self.kappa) else number_above("kappa", self.kappa)
-        nu = _auto_nu(n, d) if is_auto(self.nu) else number_above("nu", self.nu, low=d - 1)
-        # The covariance has prior mean scale / (nu - d - 1), if it has one.
-        expected = share * max(nu - d - 1.0, 1.0)
-        return self._mean(unit), kappa, nu, self._scale(unit, expected)
+        share, guessed_nu = cluster_share(Z), _guessed_nu(n, d)
+        kappa_prior = gamma_prior("kappa", self.kappa)
+        kappa = share / WIDTH**2
+        if kappa_prior is None and not is_guess(self.kappa):
+            kappa = number_above("kappa", self.kappa)
+        fixed_nu = not is_guess(self.nu)
+        nu = number_above("nu", self.nu, low=d - 1) if fixed_nu else guessed_nu
+        given = self._given_scale(unit)
+        expected = share * np.eye(d) if given is None else given / multiplier(nu, d)
+        hyper = CovariancePrior(expected, np.zeros(d), NONE, np.zeros((0, 0)), NONE, NONE, NONE)
+        if is_auto(self.nu) and given is None:
+            hyper = hyper._replace(grid=allowed_grid(guessed_nu - d - 1.0))
+        if is_auto(self.scale) or isinstance(self.scale, Wishart):
+            hyper = self._learned_scale(hyper, Z, unit)
+        if kappa_prior is not None:
+            hyper = hyper._replace(kappa=kappa_prior)
+        scale = multiplier(nu, d) * (hyper.expected + np.diag(hyper.floor))
+        return self._mean(unit), kappa, nu, scale, hyper
 
     def _mean(self, unit: Units) -> np.ndarray:
-        if is_auto(self.mean):
+        if is_guess(self.mean):
             return np.zeros_like(unit.centre)
         return (column_values("mean", self.mean, len(unit.centre)) - unit.centre) / unit.scale
 
-    def _scale(self, unit: Units, expected: float) -> np.ndarray:
-        d = len(unit.scale)
-        if is_auto(self.scale):
-            return expected * np.eye(d)
-        if np.ndim(self.scale) < 2:
-            scale = np.diag(column_values("scale", self.scale, d, positive=True))
-        else:
-            scale = np.asarray(self.scale, float)
-        if scale.shape != (d, d) or not is_positive_definite(scale):
-            raise ValueError(f"scale must be a positive definite {d} x {d} matrix.")
-        return scale / np.outer(unit.scale, unit.scale)
+    def _given_scale(self, unit: Units) -> np.ndarray | None:
+        """The given scale matrix in internal units; None if it is learned or guessed."""
+        if is_guess(self.scale) or isinstance(self.scale, Wishart):
+            return None
+        return _matrix("scale", self.scale, unit)
+
+    def _learned_scale(self, hyper: CovariancePrior, Z: np.ndarray, unit: Units) -> CovariancePrior:
+        """The hyper-prior of the expected covariance, and where it starts."""
+        d, given = Z.shape[1], self.scale if isinstance(self.scale, Wishart) else Wishart()
+        guess = hyper.expected if is_guess(given.mean) else _matrix("mean", given.mean, unit)
+        df = d + 1.0 if is_auto(given.df) else number_above("df", given.df, low=d - 1)
+        floor = rounding_variance(Z)
+        return hyper._replace(
+            expected=guess,
+            floor=floor,
+            df=np.array([df]),
+            inverse_guess=df * np.linalg.inv(guess),
+            ties=np.ones(int(has_ties(Z, floor))),
+        )
+
+    def _as_columns(self, X: np.ndarray) -> NormalInverseGamma:
+        """The same likelihood of a single column."""
+        unit = units(X)
+        self._hyper_parameters(unit.to_internal(X), unit)  # validates
+        nu, scale = self.nu, self.scale
+        if not is_guess(nu):
+            nu = nu / 2
+        if not (is_guess(scale) or isinstance(scale, Wishart)):
+            scale = np.ravel(scale) / 2
+        return NormalInverseGamma(mean=self.mean, kappa=self.kappa, shape=nu, scale=scale)
+
+    def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
+        """The hyper-parameters in use, by name, in the units of the data."""
+        if isinstance(bound, (InverseGammaColumns, ObservedColumns)):
+            found = hyper_parameters_of_columns(bound, learned)
+            found["nu"] = 2.0 * found.pop("shape")
+            found["expected_covariance"] = found.pop("expected_variance")[..., None]
+            return found
+        return hyper_parameters_of_covariances(bound, learned)
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
@@ -286,10 +329,22 @@ class NormalInverseWishart(Likelihood):
         return WishartBlocks(bound.prior[0] + m, bound.prior[1] + m - d + 1, mean, root)
 
 
-def _auto_nu(n: int, d: int) -> float:
-    """Automatic degrees of freedom, with more of them if there are few rows per column."""
+def _guessed_nu(n: int, d: int) -> float:
+    """Degrees of freedom from the data, with more of them if there are few rows per column."""
     few = d * min(1.0, ROWS_PER_COLUMN * d / n) if d > 1 else 0.0
     return d + 2.0 + rows_guessed(n, d) + few
+
+
+def _matrix(name: str, value: Any, unit: Units) -> np.ndarray:
+    """A covariance or scale matrix in internal units, from a matrix, its diagonal or a number."""
+    d = len(unit.scale)
+    if np.ndim(value) < 2:
+        matrix = np.diag(column_values(name, value, d, positive=True))
+    else:
+        matrix = np.asarray(value, float)
+    if matrix.shape != (d, d) or not is_positive_definite(matrix):
+        raise ValueError(f"{name} must be a positive definite {d} x {d} matrix.")
+    return matrix / np.outer(unit.scale, unit.scale)
 
 
 def _moments(bound: Any, k: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -304,32 +359,3 @@ def is_positive_definite(matrix: np.ndarray) -> bool:
     except np.linalg.LinAlgError:
         return False
     return bool(np.allclose(matrix, matrix.T))
-
-
-def _normalisers(
-    n: int, kappa: float, nu: float, scale: np.ndarray, unit: Units
-) -> tuple[np.ndarray, np.ndarray]:
-    """Normalisers of the predictive and of the marginal likelihood of a block, by size."""
-    d = len(scale)
-    m = np.arange(n + 2)
-    r, nu_m = kappa + m, nu + m
-    log_unit = np.log(unit.scale).sum()
-    predictive = 0.5 * d * np.log(r / ((r + 1) * np.pi)) - log_unit
-    predictive += gammaln((nu_m + 1) / 2) - gammaln((nu_m + 1 - d) / 2)
-    marginal = 0.5 * d * np.log(kappa / r) - m * (0.5 * d * np.log(np.pi) + log_unit)
-    marginal += multigammaln(nu_m / 2, d) - multigammaln(nu / 2, d)
-    marginal += 0.5 * nu * np.linalg.slogdet(scale)[1]
-    return predictive, marginal
-
-
-def _normalisers_by_level(
-    n: int, kappa: float, nu: float, scale: np.ndarray, unit: Units, nested: Nesting
-) -> tuple[np.ndarray, np.ndarray]:
-    """By level and size: normalisers of the columns up to its end, over those up to its start."""
-    tables = []
-    for end in nested.ends:
-        own = nested.order[:end]
-        part = Units(unit.centre[own], unit.scale[own])
-        tables.append(_normalisers(n, kappa, nu - len(scale) + end, scale[np.ix_(own, own)], part))
-    predictive, marginal = (np.diff(table, axis=0) for table in zip(*tables, strict=True))
-    return predictive, marginal

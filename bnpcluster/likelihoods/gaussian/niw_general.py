@@ -30,8 +30,18 @@ from bnpcluster._core.operations import (
     padded,
     pool,
     remove,
+    renew_rows,
     whiten,
 )
+from bnpcluster.likelihoods.gaussian.learned_covariance import (
+    Blocks,
+    CovariancePrior,
+    scale_matrix,
+)
+from bnpcluster.likelihoods.gaussian.niw_learned import owned, register_learned
+from bnpcluster.likelihoods.gaussian.niw_normalisers import normalisers
+
+SLOTS = "size mean scatter inv_chol log_det".split()  # by slot
 
 
 class GeneralNIW(NamedTuple):
@@ -44,6 +54,7 @@ class GeneralNIW(NamedTuple):
     prior_scale: np.ndarray
     prior_inv_chol: np.ndarray
     prior: np.ndarray  # r0, nu0
+    hyper: CovariancePrior
     log_empty: np.ndarray  # log predictive of each row in an empty slot
     norm_predictive: np.ndarray  # by size
     norm_marginal: np.ndarray  # by size
@@ -57,13 +68,15 @@ class GeneralNIW(NamedTuple):
     @property
     def slot_axis(self):
         """The arrays a chain owns, and the axis of the slots in each."""
-        return {"size": 0, "mean": 0, "scatter": 0, "inv_chol": 0, "log_det": 0, "work": ()}
+        slots = dict.fromkeys(SLOTS, 0)
+        return {**slots, "work": (), **owned(self, "prior_inv_chol", "log_empty")}
 
 
-def bind_general(Z, unit, mean, kappa, nu, scale, tables, capacity):
+def bind_general(Z, unit, mean, kappa, nu, scale, hyper, capacity):
     """Three or more columns in internal units and `capacity` slots."""
     n, d = Z.shape
     width = padded(capacity)
+    tables = normalisers(n, kappa, nu, scale, np.log(unit.scale).sum())
     bound = GeneralNIW(
         Z,
         *unit,
@@ -71,6 +84,7 @@ def bind_general(Z, unit, mean, kappa, nu, scale, tables, capacity):
         scale,
         inverse_factor(scale),
         np.array([kappa, nu]),
+        hyper,
         np.zeros(n),
         *tables,
         size=np.zeros(width, np.intp),
@@ -92,9 +106,41 @@ def inverse_factor(scale):
 def general_rows(bound, Z):
     """The same slots with other rows; an empty slot gives their `log_empty`."""
     other = bound._replace(X=Z, log_empty=np.zeros(len(Z)))
-    spare = other._replace(**{name: getattr(bound, name)[:2].copy() for name in bound.slot_axis})
-    fill_log_empty(spare, 0)
+    fill_log_empty_aside(other)
     return other
+
+
+def fill_log_empty_aside(bound):
+    """Fill `log_empty` and leave the slots as they are."""
+    work = bound.work.copy()
+    spare = {name: getattr(bound, name)[:2].copy() for name in SLOTS}
+    fill_log_empty(bound._replace(**spare, work=work), 0)
+
+
+def put_values(lik, values):
+    """Write the values of learned hyper-parameters into bound data."""
+    scale = scale_matrix(lik.hyper, values)
+    lik.hyper.expected[:], lik.prior_scale[:] = values.expected, scale
+    lik.prior_inv_chol[:] = inverse_factor(scale)
+    lik.prior[:] = values.kappa, values.nu
+    log_unit, n = np.log(lik.unit).sum(), len(lik.norm_marginal) - 2
+    tables = normalisers(n, values.kappa, values.nu, scale, log_unit)
+    lik.norm_predictive[:], lik.norm_marginal[:] = tables
+    fill_log_empty_aside(lik)
+
+
+def slots_in_use(lik, labels, rng):
+    """The blocks."""
+    k = slice(labels.max() + 1)
+    return Blocks(lik.size[k].astype(float), lik.mean[k].copy(), np.tril(lik.inv_chol[k]))
+
+
+register_learned(GeneralNIW, put_values, slots_in_use)
+
+
+@renew_rows.register(GeneralNIW)
+def _renew_rows(lik):
+    fill_log_empty_aside(lik)
 
 
 @clear.register(GeneralNIW)

@@ -23,7 +23,9 @@ import numpy as np
 
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import kernel
+from bnpcluster.likelihoods.gaussian.learned_covariance import CovariancePrior
 from bnpcluster.likelihoods.gaussian.niw_general import (
+    SLOTS,
     GeneralNIW,
     bind_general,
     fill_log_empty,
@@ -31,7 +33,10 @@ from bnpcluster.likelihoods.gaussian.niw_general import (
     log_weight_above,
     log_weight_bound,
     no_bound,
+    put_values,
+    slots_in_use,
 )
+from bnpcluster.likelihoods.gaussian.niw_learned import owned, register_learned
 
 
 class ImputedNIW(NamedTuple):
@@ -44,6 +49,7 @@ class ImputedNIW(NamedTuple):
     prior_scale: np.ndarray
     prior_inv_chol: np.ndarray
     prior: np.ndarray
+    hyper: CovariancePrior
     log_empty: np.ndarray
     norm_predictive: np.ndarray
     norm_marginal: np.ndarray
@@ -63,8 +69,8 @@ class ImputedNIW(NamedTuple):
     def slot_axis(self):
         """The arrays a chain owns, with its own values of the missing entries."""
         own = {"X": (), "log_empty": (), "factor": ()}
-        slots = dict.fromkeys("size mean scatter inv_chol log_det".split(), 0)
-        return {**own, **slots, "work": ()}
+        slots = dict.fromkeys(SLOTS, 0)
+        return {**slots, "work": (), **owned(self, "prior_inv_chol"), **own}
 
 
 class ObservedRows(NamedTuple):
@@ -92,6 +98,7 @@ for _operation in (
 ):
     _operation.register(ImputedNIW)(_operation.implementations[GeneralNIW])
 log_weight_bound.register(ImputedNIW)(no_bound)  # there may be two columns
+register_learned(ImputedNIW, put_values, slots_in_use)
 
 _add, _remove, _predictive = (
     kernel(operation.implementations[GeneralNIW])
@@ -105,14 +112,14 @@ def observed_first(Z):
     return np.argsort(missing, axis=1, kind="stable"), (~missing).sum(axis=1)
 
 
-def bind_imputed(Z, unit, mean, kappa, nu, scale, tables, capacity):
+def bind_imputed(Z, unit, mean, kappa, nu, scale, hyper, capacity):
     """Rows in internal units and `capacity` slots; missing entries start at the prior mean."""
     missing = np.isnan(Z)
     incomplete = np.flatnonzero(missing.any(axis=1))
     filled = np.where(missing, mean, Z)
     d = Z.shape[1]
     return ImputedNIW(
-        *bind_general(filled, unit, mean, kappa, nu, scale, tables, capacity),
+        *bind_general(filled, unit, mean, kappa, nu, scale, hyper, capacity),
         missing,
         incomplete,
         *observed_first(Z[incomplete]),

@@ -26,6 +26,7 @@ import numpy as np
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import padded
+from bnpcluster.likelihoods.gaussian.learned_covariance import CovariancePrior, scale_matrix
 from bnpcluster.likelihoods.gaussian.niw_general import (
     GeneralNIW,
     fill_log_empty,
@@ -35,6 +36,8 @@ from bnpcluster.likelihoods.gaussian.niw_general import (
     no_bound,
     partial_square,
 )
+from bnpcluster.likelihoods.gaussian.niw_learned import owned
+from bnpcluster.likelihoods.gaussian.niw_normalisers import normalisers_by_level
 
 LEVELS = "size mean scatter inv_chol log_det log_pivots".split()  # by level and slot
 
@@ -52,6 +55,7 @@ class NestedNIW(NamedTuple):
     prior_scale: np.ndarray
     prior_inv_chol: np.ndarray
     prior: np.ndarray
+    hyper: CovariancePrior
     log_empty: np.ndarray
     norm_predictive: np.ndarray  # by level and size
     norm_marginal: np.ndarray  # by level and size
@@ -69,7 +73,8 @@ class NestedNIW(NamedTuple):
     @property
     def slot_axis(self):
         """The arrays a chain owns, and the axis of the slots in each."""
-        return {**dict.fromkeys(LEVELS, 1), "work": ()}
+        own = owned(self, "prior_inv_chol", "log_empty")
+        return {**dict.fromkeys(LEVELS, 1), "work": (), **own}
 
 
 class Nesting(NamedTuple):
@@ -96,11 +101,12 @@ def levels_of_rows(Z, nested):
     return found if (seen == first).all() and (nested.ends[found] == n_seen).all() else None
 
 
-def bind_nested(Z, unit, mean, kappa, nu, scale, tables, nested, capacity):
-    """Rows in internal units and `capacity` slots; `tables` are the normalisers of the levels."""
+def bind_nested(Z, unit, mean, kappa, nu, scale, hyper, nested, capacity):
+    """Rows in internal units and `capacity` slots."""
     n, d = Z.shape
     order, shape = nested.order, (len(nested.ends) - 1, padded(capacity))
-    scale = scale[np.ix_(order, order)]
+    scale, log_units = scale[np.ix_(order, order)], np.log(unit.scale)[order]
+    tables = normalisers_by_level(n, kappa, nu, scale, log_units, nested.ends)
     bound = NestedNIW(
         np.ascontiguousarray(Z[:, order]),
         *unit,
@@ -108,6 +114,7 @@ def bind_nested(Z, unit, mean, kappa, nu, scale, tables, nested, capacity):
         scale,
         inverse_factor(scale),
         np.array([kappa, nu]),
+        hyper.ordered(order),
         np.zeros(n),
         *tables,
         size=np.zeros(shape, np.intp),
@@ -135,9 +142,28 @@ def nested_rows(bound, Z):
         )
     rows = np.ascontiguousarray(Z[:, bound.order])
     other = bound._replace(X=rows, n_levels=n_levels, log_empty=np.zeros(len(Z)))
-    spare = other._replace(**{name: getattr(bound, name)[:, :1].copy() for name in LEVELS})
-    fill_log_empty(spare, 0)
+    fill_log_empty_aside(other)
     return other
+
+
+@ops.renew_rows.register(NestedNIW)
+def fill_log_empty_aside(bound):
+    """Fill `log_empty` and leave the slots as they are."""
+    work = bound.work.copy()
+    spare = {name: getattr(bound, name)[:, :1].copy() for name in LEVELS}
+    fill_log_empty(bound._replace(**spare, work=work), 0)
+
+
+def put_values(lik, values):
+    """Write the values of learned hyper-parameters into bound data."""
+    scale = scale_matrix(lik.hyper, values)
+    lik.hyper.expected[:], lik.prior_scale[:] = values.expected, scale
+    lik.prior_inv_chol[:] = inverse_factor(scale)
+    lik.prior[:] = values.kappa, values.nu
+    log_units, n = np.log(lik.unit)[lik.order], lik.norm_marginal.shape[1] - 2
+    tables = normalisers_by_level(n, values.kappa, values.nu, scale, log_units, lik.ends)
+    lik.norm_predictive[:], lik.norm_marginal[:] = tables
+    fill_log_empty_aside(lik)
 
 
 ops.log_weights.register(NestedNIW)(ops.log_weights.implementations[GeneralNIW])
@@ -160,6 +186,7 @@ def one_level(lik, level):
         lik.prior_scale,
         lik.prior_inv_chol,
         lik.prior,
+        lik.hyper,
         lik.log_empty,
         lik.norm_predictive[level],
         lik.norm_marginal[level],

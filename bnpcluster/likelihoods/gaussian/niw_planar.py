@@ -29,6 +29,13 @@ from bnpcluster._core.operations import (
     remove,
     whiten,
 )
+from bnpcluster.likelihoods.gaussian.learned_covariance import (
+    Blocks,
+    CovariancePrior,
+    scale_matrix,
+)
+from bnpcluster.likelihoods.gaussian.niw_learned import owned, register_learned
+from bnpcluster.likelihoods.gaussian.niw_normalisers import normalisers
 
 
 class PlanarNIW(NamedTuple):
@@ -46,6 +53,7 @@ class PlanarNIW(NamedTuple):
     prior_mean: np.ndarray
     prior_scale: np.ndarray
     prior: np.ndarray  # r0, nu0
+    hyper: CovariancePrior
     norm_predictive: np.ndarray  # by size
     norm_marginal: np.ndarray  # by size
     size: np.ndarray
@@ -63,20 +71,21 @@ class PlanarNIW(NamedTuple):
     @property
     def slot_axis(self):
         """The arrays a chain owns, and the axis of the slots in each."""
-        return dict.fromkeys(
-            "size mean0 mean1 s00 slope rest log_det p00 p11 const half_df".split(), 0
-        )
+        slots = "size mean0 mean1 s00 slope rest log_det p00 p11 const half_df".split()
+        return {**dict.fromkeys(slots, 0), **owned(self)}
 
 
-def bind_planar(Z, unit, mean, kappa, nu, scale, tables, capacity):
+def bind_planar(Z, unit, mean, kappa, nu, scale, hyper, capacity):
     """Two columns in internal units and `capacity` slots."""
     width = padded(capacity)
+    tables = normalisers(len(Z), kappa, nu, scale, np.log(unit.scale).sum())
     return PlanarNIW(
         Z,
         *unit,
         mean,
         scale,
         np.array([kappa, nu]),
+        hyper,
         *tables,
         np.zeros(width, np.intp),
         *np.zeros((10, width)),
@@ -88,6 +97,30 @@ def planar_moments(bound, k):
     root, rest = np.sqrt(bound.s00[k]), np.sqrt(bound.rest[k])
     chol = np.array([[root, 0.0], [root * bound.slope[k], rest]])
     return np.array([bound.mean0[k], bound.mean1[k]]), chol
+
+
+def put_values(lik, values):
+    """Write the values of learned hyper-parameters into bound data."""
+    scale = scale_matrix(lik.hyper, values)
+    lik.hyper.expected[:], lik.prior_scale[:] = values.expected, scale
+    lik.prior[:] = values.kappa, values.nu
+    log_unit, n = np.log(lik.unit).sum(), len(lik.norm_marginal) - 2
+    tables = normalisers(n, values.kappa, values.nu, scale, log_unit)
+    lik.norm_predictive[:], lik.norm_marginal[:] = tables
+
+
+def slots_in_use(lik, labels, rng):
+    """The blocks, with the inverse factors that keep all digits of S."""
+    k = np.arange(labels.max() + 1)
+    inv_chol = np.zeros((len(k), 2, 2))
+    inv_chol[:, 0, 0] = 1.0 / np.sqrt(lik.s00[k])
+    inv_chol[:, 1, 1] = 1.0 / np.sqrt(lik.rest[k])
+    inv_chol[:, 1, 0] = -lik.slope[k] * inv_chol[:, 1, 1]
+    mean = np.column_stack([lik.mean0[k], lik.mean1[k]])
+    return Blocks(lik.size[k].astype(float), mean, inv_chol)
+
+
+register_learned(PlanarNIW, put_values, slots_in_use)
 
 
 @kernel(inline=True)

@@ -11,8 +11,10 @@ import numpy as np
 
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import kernel
-from bnpcluster.likelihoods.gaussian.niw_general import row_dot
-from bnpcluster.likelihoods.gaussian.niw_nested import NestedNIW
+from bnpcluster.likelihoods.gaussian.learned_covariance import Blocks
+from bnpcluster.likelihoods.gaussian.niw_general import inverse_factor, row_dot
+from bnpcluster.likelihoods.gaussian.niw_learned import register_learned
+from bnpcluster.likelihoods.gaussian.niw_nested import NestedNIW, put_values
 
 
 @kernel
@@ -52,10 +54,18 @@ def sample_nested(bound, k, rng):
 
 @ops.draw_latent.register(NestedNIW)
 def _draw_latent(lik, labels, rng):
-    """Draw the regressions of every slot from their posterior, and then the missing entries."""
+    back = np.argsort(lik.order)
+    return completed(lik, labels, rng)[:, back][np.isnan(lik.X[:, back])]
+
+
+def completed(lik, labels, rng):
+    """The rows, with missing entries drawn after the regressions of every slot.
+
+    Both are drawn from their posterior, so the entries have their distribution given the labels.
+    """
     Z = lik.X.copy()
     for level in range(len(lik.size)):
-        for k in np.unique(labels[lik.n_levels <= level]):
+        for k in np.unique(labels[(lik.n_levels <= level) & (labels >= 0)]):
             rows = np.flatnonzero((labels == k) & (lik.n_levels <= level))
             mean, root, r, df, start, stop = regression(lik, level, k)
             # covariance^-1 = (G root^-1)' (G root^-1), where by Bartlett G'G is a Wishart matrix.
@@ -68,8 +78,24 @@ def _draw_latent(lik, labels, rng):
                 factor[:start, :start], (Z[rows, :start] - centre[:start]).T
             )
             Z[rows, start:stop] = centre[start:] + (factor[start:] @ z).T
-    back = np.argsort(lik.order)
-    return Z[:, back][np.isnan(lik.X[:, back])]
+    return Z
+
+
+def completed_blocks(lik, labels, rng):
+    """The blocks of the rows with missing entries drawn."""
+    Z, kappa = completed(lik, labels, rng), lik.prior[0]
+    blocks = []
+    for k in range(labels.max() + 1):
+        rows = Z[labels == k]
+        n, mean = len(rows), rows.mean(axis=0)
+        gap, rest = mean - lik.prior_mean, rows - mean
+        S = lik.prior_scale + rest.T @ rest + kappa * n / (kappa + n) * np.outer(gap, gap)
+        blocks.append((n, lik.prior_mean + n / (kappa + n) * gap, inverse_factor(S)))
+    size, mean, inv_chol = map(np.array, zip(*blocks, strict=True))
+    return Blocks(size.astype(float), mean, inv_chol)
+
+
+register_learned(NestedNIW, put_values, completed_blocks, lambda lik: lik.order)
 
 
 def regression(lik, level, k):

@@ -133,6 +133,51 @@ def _move_latent(lik, labels, rng):
     ops.move_latent(lik.second, labels, rng)
 
 
+@ops.learned.register(Pair)
+def _learned(lik):
+    return _concatenated(ops.learned(lik.first), ops.learned(lik.second))
+
+
+@ops.set_learned.register(Pair)
+def _set_learned(lik, values):
+    first = ops.learned(lik.first)
+    n_first = 0 if first is None else len(first)
+    if n_first:
+        ops.set_learned(lik.first, values[:n_first])
+    if n_first < len(values):
+        ops.set_learned(lik.second, values[n_first:])
+
+
+@ops.move_learned.register(Pair)
+def _move_learned(lik, labels, beta, rng):
+    for part in (lik.first, lik.second):
+        if ops.learned(part) is not None:
+            ops.move_learned(part, labels, beta, rng)
+
+
+@ops.log_learned.register(Pair)
+def _log_learned(lik):
+    return ops.log_learned(lik.first) + ops.log_learned(lik.second)
+
+
+@ops.traces_learned.register(Pair)
+def _traces_learned(lik):
+    first = {f"{name}_0": value for name, value in ops.traces_learned(lik.first).items()}
+    second = ops.traces_learned(lik.second)
+    if not isinstance(lik.second, Pair):
+        return {**first, **{f"{name}_1": value for name, value in second.items()}}
+    for name, value in second.items():
+        base, number = name.rsplit("_", 1)
+        first[f"{base}_{int(number) + 1}"] = value
+    return first
+
+
+@ops.renew_rows.register(Pair)
+def _renew_rows(lik):
+    ops.renew_rows(lik.first)
+    ops.renew_rows(lik.second)
+
+
 @ops.n_coordinates.register(Pair)
 def _n_coordinates(lik):
     return ops.n_coordinates(lik.first) + ops.n_coordinates(lik.second)

@@ -1,0 +1,50 @@
+"""The grid of the degrees of freedom, and the learned hyper-parameters in the units of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+GRID = np.array([1.0, 2, 3, 5, 8, 12, 20, 30, 50, 100])  # values of nu - d - 1
+LEAST = 0.6  # the smallest value, as a share of the guess from the data
+NONE = np.zeros(0)  # the hyper-prior of a hyper-parameter that is not learned
+
+
+def allowed_grid(guess: float) -> NDArray[np.float64]:
+    """The values that are not much below the guess.
+
+    With few degrees of freedom and few rows per column, many tiny clusters can look better than
+    one cloud.
+    """
+    allowed = GRID[LEAST * guess <= GRID]
+    return allowed if len(allowed) else GRID[-1:]
+
+
+def hyper_parameters_of_covariances(bound: Any, learned: NDArray | None) -> dict[str, Any]:
+    """The hyper-parameters of full covariances, one draw per row of `learned`."""
+    d, centre, unit = len(bound.unit), bound.centre, bound.unit
+    order = getattr(bound, "order", np.zeros((0, 0)))  # of the columns, in nested patterns
+    order = order if order.ndim == 1 else slice(None)
+    back = np.argsort(np.arange(d)[order])
+    mean = centre + unit * bound.prior_mean[back]
+    if learned is None:
+        expected, (kappa, nu) = bound.hyper.expected[back][:, back], bound.prior
+    else:
+        low, (nu, kappa) = np.tril_indices(d), learned[:, -2:].T
+        expected = np.zeros((len(learned), d, d))
+        expected[:, low[0], low[1]] = learned[:, :-2]
+        expected[:, low[1], low[0]] = learned[:, :-2]
+    expected = (expected + np.diag(bound.hyper.floor[back])) * np.outer(unit, unit)
+    return {"mean": mean, "kappa": kappa, "nu": nu, "expected_covariance": expected}
+
+
+def hyper_parameters_of_columns(bound: Any, learned: NDArray | None) -> dict[str, Any]:
+    """The hyper-parameters of independent columns, one draw per row of `learned`."""
+    expected, (kappa, shape) = bound.hyper.expected, bound.prior
+    if learned is not None:
+        expected, (shape, kappa) = learned[:, :-2], learned[:, -2:].T
+    mean = bound.centre + bound.unit * bound.prior_mean
+    expected = (expected + bound.hyper.floor) * bound.unit**2
+    return {"mean": mean, "kappa": kappa, "shape": shape, "expected_variance": expected}

@@ -1,0 +1,67 @@
+"""The operations on learned hyper-parameters, shared by the normal-inverse-Wishart kernels.
+
+They apply to bound data of complete rows, with missing entries imputed by the chain or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnpcluster._core import operations as ops
+from bnpcluster.likelihoods.gaussian import learned_covariance as model
+from bnpcluster.likelihoods.gaussian.learned_covariance import Values
+
+
+def register_learned(
+    cls: type,
+    put: Callable[[Any, Values], None],
+    blocks: Callable[[Any, NDArray, np.random.Generator], model.Blocks],
+    order: Callable[[Any], Any] = lambda lik: slice(None),
+) -> None:
+    """Register the operations for a class.
+
+    `put` writes values into bound data. `blocks` reads the blocks from the slots, or draws them
+    with the missing entries. `order` gives the order of the columns in the bound data; packed
+    values have the columns in the order of the rows.
+    """
+
+    @ops.set_learned.register(cls)
+    def set_learned(lik: Any, values: NDArray) -> None:
+        put(lik, model.unpacked(values).ordered(order(lik)))
+
+    @ops.learned.register(cls)
+    def learned(lik: Any) -> NDArray | None:
+        if not lik.hyper.is_learned:
+            return None
+        back = np.argsort(np.arange(len(lik.unit))[order(lik)])
+        return values_of(lik).ordered(back).packed()
+
+    @ops.move_learned.register(cls)
+    def move_learned(lik: Any, labels: NDArray, beta: float, rng: np.random.Generator) -> None:
+        found = blocks(lik, labels, rng)
+        put(lik, model.update(lik.hyper, values_of(lik), found, lik.prior_mean, beta, rng))
+
+    @ops.log_learned.register(cls)
+    def log_learned(lik: Any) -> float:
+        return model.log_density(lik.hyper, values_of(lik)) if lik.hyper.is_learned else 0.0
+
+    @ops.traces_learned.register(cls)
+    def traces_learned(lik: Any) -> dict[str, float]:
+        return model.traces(lik.hyper, values_of(lik), lik.unit)
+
+
+def values_of(lik: Any) -> Values:
+    """The current values of bound data."""
+    return Values(lik.hyper.expected.copy(), float(lik.prior[1]), float(lik.prior[0]))
+
+
+def owned(lik: Any, *names: str) -> dict[str, tuple | None]:
+    """The arrays that a chain must own if hyper-parameters are learned, for `slot_axis`."""
+    if not lik.hyper.is_learned:
+        return {}
+    shared = ("prior_scale", "prior", "norm_predictive", "norm_marginal")
+    return {"hyper": None, **dict.fromkeys((*shared, *names), ())}
