@@ -3,7 +3,7 @@
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
 found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
-smc (particle filters), search (for a point estimate, against all partitions), default and others
+smc (particle filters), search (for a point estimate, against all partitions), defaults and others
 (beside scikit-learn). Without parts, all of them.
 """
 
@@ -38,7 +38,7 @@ PARTS = {
     "networks": networks.measure,
     "smc": smc.measure,
     "search": search.measure,
-    "default": defaults.measure,
+    "defaults": defaults.measure,
     "others": others.measure,
 }
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -59,10 +59,25 @@ def main():
     parser.add_argument("--budget", type=float, help="mixing: seconds per seed")
     parser.add_argument("--long", action="store_true", help="mixing: long chains, too")
     parser.add_argument("--problems", type=int, default=2000, help="search: how many")
+    _add_defaults(parser.add_argument_group("defaults"))
     arguments = parser.parse_args()
     for name in arguments.parts or PARTS:
         print(f"== {name}", flush=True)
         PARTS[name](arguments)
+
+
+def _add_defaults(group):
+    """What only the benchmark of defaults takes."""
+    add = group.add_argument
+    out = Path("benchmarks_defaults.csv")
+    add("--out", type=Path, default=out, help=f"lines of the fits (default {out}); kept, and added")
+    add("--peers", type=Path, help="a file of lines whose peers need not be measured again")
+    add("--baseline", type=Path, help="an earlier file of lines, to compare ours with")
+    add("--only", metavar="NAME[,NAME]", help="sets, all without it")
+    add("--methods", metavar="NAME[,NAME]", help="ours, bic, variational, hdbscan; all without it")
+    add("--again", action="store_true", help="measure what is in the file already")
+    add("--clouds", type=int, default=0, metavar="SEEDS", help="single clouds and noise, too")
+    add("--page", type=Path, help="a page with markers, which gets the tables")
 
 
 if __name__ == "__main__":
