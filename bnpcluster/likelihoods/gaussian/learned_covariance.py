@@ -188,7 +188,7 @@ def move_expected(
 
     They stretch all of M, a row of it, or a column of its Cholesky factor, and shear the factor.
     """
-    c = len(hyper.floor), multiplier(values.nu, len(hyper.floor))
+    c = multiplier(values.nu, len(hyper.floor))
     now = log_expected(hyper, values, blocks, beta)
     for move in (stretch_all, stretch_row, stretch_column, shear):
         proposed, log_jacobian = move(values.expected, STEP * rng.standard_normal(), rng)

@@ -1,0 +1,301 @@
+"""Learned hyper-parameters of Gaussian clusters: updates leave the joint posterior invariant."""
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare, invwishart, wishart
+
+from bnpcluster import DPMixture
+from bnpcluster._core.state import State
+from bnpcluster.likelihoods import NormalInverseGamma, NormalInverseWishart
+from bnpcluster.likelihoods.gaussian import learned_covariance, learned_variances
+from bnpcluster.likelihoods.gaussian.learned_covariance import CovariancePrior, Values
+from bnpcluster.likelihoods.gaussian.niw_general import bind_general
+from bnpcluster.likelihoods.gaussian.niw_imputed import bind_imputed
+from bnpcluster.likelihoods.gaussian.niw_nested import bind_nested, find_nesting
+from bnpcluster.likelihoods.gaussian.niw_planar import bind_planar
+from bnpcluster.likelihoods.gaussian.units import Units
+from bnpcluster.priors import DirichletProcess
+from bnpcluster.samplers import SAMPLERS, ParticleSampler
+from bnpcluster.samplers.archive import Archive
+from tests.tools.learned import Model, quadrature
+
+FOUR = np.array([[-1.3], [-0.9], [0.4], [1.6]])
+ONE_COLUMN = {"niw": NormalInverseWishart, "nig": NormalInverseGamma}
+CHAINS = [name for name, cls in SAMPLERS.items() if not issubclass(cls, ParticleSampler)]
+
+
+def one_column(likelihood, X=FOUR, beta=1.0, floor=None):
+    """Bound data of one column, and the quadrature of its posterior under DP(1)."""
+    bound = likelihood.bind(X, 8)
+    hyper = bound.hyper
+    if floor is not None:
+        hyper = hyper._replace(floor=np.array([floor]), ties=np.ones(1))
+        bound = bound._replace(hyper=hyper)
+    settings = hyper.floor[0], hyper.weight[0], hyper.guess[0], hyper.grid
+    model = Model(bound.prior[0], *map(float, settings[:3]), settings[3], beta)
+    return bound, quadrature(bound.X[:, 0], model, DirichletProcess(1.0))
+
+
+def assert_same_distribution(exact, after, least=1e-4):
+    """Compare draws of labels, shape and v with the quadrature, by chi-square tests."""
+    n = len(after)
+    powers = 5 ** np.arange(len(exact.z))
+    codes = {int(c): p for p, c in enumerate(exact.partitions @ powers)}
+    partition = np.array([codes[int(canonical(labels) @ powers)] for labels, _, _ in after])
+    expected = exact.probability.sum(axis=(1, 2))
+    assert chi_square(partition, expected, n) > least
+    shape = np.searchsorted(exact.shapes, [a for _, a, _ in after])
+    assert chi_square(shape, exact.probability.sum(axis=(0, 2)), n) > least
+    cells = exact.probability.sum(axis=(0, 1))
+    width = exact.log_v[1] - exact.log_v[0]
+    cell = np.rint((np.log([v for _, _, v in after]) - exact.log_v[0]) / width).astype(int)
+    group = np.minimum((12 * cells.cumsum()).astype(int), 11)
+    expected = np.bincount(group, weights=cells, minlength=12)
+    assert chi_square(group[np.clip(cell, 0, len(cells) - 1)], expected, n) > least
+
+
+def canonical(labels):
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
+
+
+def chi_square(found, expected, n):
+    """The p-value, with rare categories pooled."""
+    counts = np.bincount(found, minlength=len(expected)).astype(float)
+    rare = expected * n < 10
+    counts = np.append(counts[~rare], counts[rare].sum())
+    expected = np.append(expected[~rare], expected[rare].sum())
+    filled = expected > 0
+    return chisquare(counts[filled], n * expected[filled] / expected.sum()).pvalue
+
+
+def replicates(bound, exact, sampler, n, seed, beta=1.0, updates=1):
+    """States after one step and one update, started from the joint posterior."""
+    rng, after = np.random.default_rng(seed), []
+    for _ in range(n):
+        labels, shape, v = exact.draw(rng)
+        state = State(bound, DirichletProcess(1.0), labels, beta=beta, capacity=8)
+        state.set_learned(np.array([v, shape, bound.prior[0]]))
+        if sampler is not None:
+            others = [exact.draw(rng)[0] for _ in range(3)]
+            state.archive = Archive([[other] for other in others], -1)
+            sampler.step(state, rng)
+        for _ in range(updates):
+            state.move_learned(rng)
+        values = state.learned
+        after.append((state.labels.copy(), values[1], values[0]))
+    return after
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_step_and_update_leave_the_joint_posterior_invariant(name):
+    bound, exact = one_column(NormalInverseGamma())
+    after = replicates(bound, exact, SAMPLERS[name](), 1500, 1)
+    assert_same_distribution(exact, after)
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.5])
+@pytest.mark.parametrize("floor", [None, 0.3])
+@pytest.mark.parametrize("kind", list(ONE_COLUMN))
+def test_updates_in_one_column(kind, floor, beta):
+    bound, exact = one_column(ONE_COLUMN[kind](), beta=beta, floor=floor)
+    after = replicates(bound, exact, None, 3000, 2, beta=beta, updates=3)
+    assert_same_distribution(exact, after)
+
+
+@pytest.mark.parametrize("kind", list(ONE_COLUMN))
+def test_predictive_is_that_of_enumeration_and_quadrature(kind):
+    prior = DirichletProcess(1.0)
+    _, exact = one_column(ONE_COLUMN[kind]())
+    model = DPMixture(
+        alpha=1.0,
+        likelihood=ONE_COLUMN[kind](),
+        sampler="gibbs",
+        n_draws=4000,
+        n_warmup=100,
+        thin=5,
+        n_chains=2,
+        random_state=0,
+    ).fit(FOUR)
+    unit = Units(model._fitted.bound.centre, model._fitted.bound.unit)
+    x = np.array([[-6.0], [-1.1], [0.0], [0.5], [3.0]])
+    expected = exact.predictive(unit.to_internal(x)[:, 0], prior) / unit.scale[0]
+    np.testing.assert_allclose(np.exp(model.score_samples(x)), expected, rtol=0.04)
+    together = np.array([row[0] == row[1] for row in exact.partitions])
+    chance = exact.probability.sum(axis=(1, 2))[together].sum()
+    assert model.coclustering_[0, 1] == pytest.approx(chance, abs=0.02)
+
+
+# Two columns and more: hyper-parameters and rows are drawn from the prior, an update follows, and
+# the means of functionals of the hyper-parameters must not change.
+
+LABELS = np.array([0, 0, 0, 1, 1, 2, 2, 0])
+GRID = np.array([1.0, 3.0, 8.0])
+
+
+def hyper_prior(d, floor=0.0, kappa=False):
+    guess = np.diag(np.linspace(0.5, 1.5, d)) + 0.2
+    return CovariancePrior(
+        guess.copy(),
+        np.full(d, floor),
+        np.array([d + 1.5]),
+        (d + 1.5) * np.linalg.inv(guess),
+        GRID,
+        np.array([2.0, 4.0]) if kappa else np.zeros(0),
+        np.ones(int(floor > 0)),
+    )
+
+
+def prior_draw(hyper, rng):
+    """Values and rows from the prior, with the labels above."""
+    d = len(hyper.floor)
+    M = wishart(hyper.df[0], np.linalg.inv(hyper.inverse_guess)).rvs(random_state=rng)
+    w = rng.choice(GRID, p=1 / GRID / (1 / GRID).sum())
+    kappa = rng.gamma(2.0) / 4.0 if hyper.kappa.size else 0.3
+    scale, rows = w * (M + np.diag(hyper.floor)), np.zeros((len(LABELS), d))
+    for k in range(LABELS.max() + 1):
+        covariance = invwishart(w + d + 1, scale).rvs(random_state=rng)
+        mean = rng.multivariate_normal(np.full(d, 0.2), covariance / kappa)
+        rows[LABELS == k] = rng.multivariate_normal(mean, covariance, (LABELS == k).sum())
+    return Values(M, w + d + 1.0, kappa), rows
+
+
+def bound_rows(kind, rows, hyper, values):
+    """Bound data in given units, which do not depend on the rows."""
+    d = rows.shape[1]
+    unit, scale = Units(np.zeros(d), np.ones(d)), learned_covariance.scale_matrix(hyper, values)
+    hyper = hyper._replace(expected=hyper.expected.copy())
+    settings = (unit, np.full(d, 0.2), values.kappa, values.nu, scale, hyper)
+    if kind == "planar":
+        return bind_planar(rows, *settings, 4)
+    if kind == "general":
+        return bind_general(rows, *settings, 4)
+    rows = rows.copy()
+    rows[[0, 3, 5], 0] = np.nan
+    rows[3, 1] = np.nan
+    if kind == "nested":
+        return bind_nested(rows, *settings, find_nesting(rows), 4)
+    return bind_imputed(rows, *settings, 4)
+
+
+def functionals(values, c):
+    M = values.expected
+    log_det = np.linalg.slogdet(M)[1]
+    return np.array(
+        [
+            *(log_det, M[0, 0] ** 0.5, np.log(M[-1, -1]), M[0, -1] / (M[0, 0] * M[-1, -1]) ** 0.5),
+            *(values.nu == GRID[0] + len(M) + 1, values.nu == GRID[2] + len(M) + 1),
+            *(np.log(values.kappa), (log_det > c) * 1.0),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "d", "floor", "kappa"),
+    [
+        ("planar", 2, 0.0, True),
+        ("planar", 2, 0.8, False),
+        ("general", 3, 0.0, True),
+        ("general", 3, 0.8, True),
+        ("nested", 3, 0.0, True),
+        ("imputed", 3, 0.3, False),
+    ],
+)
+def test_updates_in_two_columns_and_more(kind, d, floor, kappa, n=2500):
+    rng, hyper = np.random.default_rng([d, int(10 * floor)]), hyper_prior(d, floor, kappa)
+    change = []
+    for _ in range(n):
+        values, rows = prior_draw(hyper, rng)
+        bound = bound_rows(kind, rows, hyper, values)
+        state = State(bound, DirichletProcess(1.0), LABELS, capacity=4)
+        state.set_learned(values.packed())
+        if kind == "imputed":
+            state.set_latent(rows[bound.missing])
+        state.move_learned(rng)
+        after = learned_covariance.unpacked(state.learned)
+        change.append(functionals(after, 0.0) - functionals(values, 0.0))
+    change = np.array(change)
+    moved = change.std(axis=0) > 0
+    z = change.mean(axis=0)[moved] / (change.std(axis=0)[moved] / n**0.5)
+    assert np.abs(z).max() < 4.3, z
+    assert moved.sum() == (8 if kappa else 7)
+
+
+@pytest.mark.parametrize("kind", ["planar", "general"])
+def test_updates_at_another_temperature(kind, n=2500):
+    d, beta, rng = (2 if kind == "planar" else 3), 0.4, np.random.default_rng(5)
+    hyper = hyper_prior(d, 0.1, True)
+    _, rows = prior_draw(hyper, rng)
+    candidates = [prior_draw(hyper, rng)[0] for _ in range(12_000)]
+    bound = bound_rows(kind, rows, hyper, candidates[0])
+    state = State(bound, DirichletProcess(1.0), LABELS, capacity=4, beta=beta)
+    log_weight = np.zeros(len(candidates))
+    for j, values in enumerate(candidates):
+        state.set_learned(values.packed())
+        log_weight[j] = state.log_joint()
+    weight = np.exp(log_weight - log_weight.max())
+    before = np.array([functionals(values, 0.0) for values in candidates])
+    start = rng.choice(len(candidates), n, p=weight / weight.sum())
+    change = []
+    for j in start:
+        state.set_learned(candidates[j].packed())
+        for _ in range(2):
+            state.move_learned(rng)
+        after = learned_covariance.unpacked(state.learned)
+        change.append(functionals(after, 0.0) - before[j])
+    change = np.array(change)
+    # The start is a sample of weighted candidates, whose own error counts, too.
+    share = weight / weight.sum()
+    centre = share @ before
+    own = np.sqrt((share**2) @ (before - centre) ** 2)
+    z = change.mean(axis=0) / np.hypot(change.std(axis=0) / n**0.5, own)
+    assert np.abs(z).max() < 4.3, z
+    assert (change.std(axis=0) > 0).all()
+
+
+def test_moves_reach_all_of_m():
+    """The tempered moves alone do not leave any direction of M where it was."""
+    rng, hyper = np.random.default_rng(0), hyper_prior(3, 0.1)
+    values, rows = prior_draw(hyper, rng)
+    bound = bound_rows("general", rows, hyper, values)
+    state = State(bound, DirichletProcess(1.0), LABELS, capacity=4, beta=0.5)
+    state.set_learned(values.packed())
+    found = []
+    for _ in range(2000):
+        state.move_learned(rng)
+        M = learned_covariance.unpacked(state.learned).expected
+        s = np.sqrt(np.diag(M))
+        found.append((M / np.outer(s, s))[np.tril_indices(3, -1)])
+    correlation = np.array(found)
+    assert (correlation.min(axis=0) < -0.3).all() and (correlation.max(axis=0) > 0.3).all()
+
+
+def test_log_density_integrates_to_one():
+    hyper = hyper_prior(1, 0.0, True)
+    log_m = np.linspace(-25, 6, 4000)
+    density = [
+        learned_covariance.log_density(hyper, Values(np.exp([[x]]), GRID[0] + 2.0, 0.5))
+        for x in log_m
+    ]
+    of_nu = (1 / GRID[0]) / (1 / GRID).sum()
+    of_kappa = 0.5 * 4.0**2 * 0.5 * np.exp(-4.0 * 0.5)  # of log kappa at 0.5
+    total = np.exp(density).sum() * (log_m[1] - log_m[0])
+    assert total == pytest.approx(of_nu * of_kappa, rel=1e-6)
+
+
+def test_one_column_is_the_same_for_both_likelihoods():
+    values = np.array([0.7, 3.5, 0.2])
+    wide, by_column = NormalInverseWishart().bind(FOUR, 4), NormalInverseGamma().bind(FOUR, 4)
+    states = [State(b, DirichletProcess(1.0), np.array([0, 0, 1, 1])) for b in (wide, by_column)]
+    for state in states:
+        state.set_learned(values)
+    assert states[0].log_posterior() == states[1].log_posterior()
+    hyper = hyper_prior(1)
+    expected = learned_covariance.log_density(
+        hyper._replace(
+            df=np.array([2.0]), inverse_guess=2.0 / wide.hyper.guess[:, None], grid=wide.hyper.grid
+        ),
+        Values(np.array([[0.7]]), 7.0, 0.2),
+    )
+    own = learned_variances.log_density(wide.hyper, learned_variances.unpacked(values))
+    assert own == pytest.approx(expected, abs=1e-12)
