@@ -17,7 +17,14 @@ from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
     column_values,
+    is_auto,
+    is_guess,
     mean_imputed,
+)
+from bnpcluster.likelihoods.discrete.learned_frequencies import (
+    FrequencyPrior,
+    frequency_prior,
+    register_learned,
 )
 from bnpcluster.likelihoods.discrete.missing_terms import (
     ObservedTerms,
@@ -28,7 +35,15 @@ from bnpcluster.likelihoods.discrete.missing_terms import (
 )
 from bnpcluster.likelihoods.discrete.terms import sums_terms, term_lists
 from bnpcluster.likelihoods.discrete.whole_numbers import check_entries
-from bnpcluster.likelihoods.log_tables import Table, log_at, log_gamma_at, sum_log_at, tabulate
+from bnpcluster.likelihoods.log_tables import (
+    Table,
+    log_at,
+    log_gamma_at,
+    retabulate,
+    sum_log_at,
+    tabulate,
+    tabulate_each,
+)
 
 
 class Bernoulli(Likelihood):
@@ -38,14 +53,21 @@ class Bernoulli(Likelihood):
 
     Parameters
     ----------
-    a, b : float or array of shape (n_features,), default=1.0
-        Prior counts of ones and zeros, for all columns or per column. At 1.0 all probabilities
-        are equally likely. Smaller values prefer probabilities near 0 and 1.
+    a, b : "auto", "data", float or array of shape (n_features,), default="auto"
+        Prior counts of ones and zeros, for all columns or per column. ``"auto"``: learned, see
+        Notes. ``"data"``: 1.0, so that all probabilities are equally likely. Smaller values prefer
+        probabilities near 0 and 1.
 
     Notes
     -----
     ``log_marginal`` of m rows with s ones in a column is log B(a + s, b + m - s) - log B(a, b). The
     cost of a row is the number of its columns with the rarer value of the column.
+
+    If both are ``"auto"``, the prior counts of a column are its frequencies of ones and zeros in
+    all rows times a strength. The strength of every column is sampled with the partition, with
+    equal prior probabilities of 0.5, 1, 2, 4, ..., 128. A column that does not tell clusters apart
+    gets a large strength, and then it hardly counts. Particle samplers keep the values of
+    ``"data"``.
 
     NaN entries are integrated out exactly.
 
@@ -62,7 +84,9 @@ class Bernoulli(Likelihood):
     has_density = False
     takes_nan = True
 
-    def __init__(self, *, a: Any = 1.0, b: Any = 1.0):
+    learnable = ("a", "b")
+
+    def __init__(self, *, a: Any = "auto", b: Any = "auto"):
         self.a = a
         self.b = b
 
@@ -79,16 +103,17 @@ class Bernoulli(Likelihood):
             return self.bind_observed(X, capacity)
         _check_binary(X)
         n, d = X.shape
-        a, b = self._prior_counts(d)
+        a, b, hyper = self._hyper_parameters(X)
         common = (X.mean(axis=0) > 0.5).astype(float)
         rare, rest = np.where(common, b, a), np.where(common, a, b)
-        width = padded(capacity)
+        width, table = padded(capacity), tabulate_each if hyper.is_learned else tabulate
         return BernoulliSlots(
             *term_lists(X != common),
             common,
-            tabulate(rare, n + 2),
-            tabulate(rest, n + 2),
-            tabulate(a + b, n + 2),
+            hyper,
+            table(rare, n + 2),
+            table(rest, n + 2),
+            table(a + b, n + 2),
             size=np.zeros(width, np.intp),
             counts=np.zeros((width, d), np.int32),
             weight=np.zeros((d, width)),
@@ -101,14 +126,38 @@ class Bernoulli(Likelihood):
         """Prepare the 0/1 rows `X`, which may contain NaN, as two categories per column."""
         check_observed(X)
         _check_binary(X, ~np.isnan(X))
-        a, b = self._prior_counts(X.shape[1])
+        a, b, hyper = self._hyper_parameters(X)
         prior = np.column_stack([b, a]).ravel()
-        return bind_observed_terms(X, np.full(X.shape[1], 2), prior, capacity)
+        return bind_observed_terms(X, np.full(X.shape[1], 2), prior, hyper, capacity)
 
-    def _prior_counts(self, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """The prior counts of ones and of zeros, by column."""
-        a = column_values("a", self.a, d, positive=True)
-        return a, column_values("b", self.b, d, positive=True)
+    def _hyper_parameters(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, FrequencyPrior]:
+        """The prior counts of ones and of zeros by column (learned: first values); hyper-priors."""
+        d, is_learned = X.shape[1], is_auto(self.a) and is_auto(self.b)
+        counts = np.column_stack([np.nansum(1.0 - X, axis=0), np.nansum(X, axis=0)])
+        hyper = frequency_prior(counts.ravel(), np.full(d, 2), is_learned)
+        if is_learned:
+            b, a = hyper.prior_counts().reshape(d, 2).T
+            return a, b, hyper
+        given = (1.0 if is_guess(value) else value for value in (self.a, self.b))
+        a, b = (column_values(n, v, d, positive=True) for n, v in zip("ab", given, strict=True))
+        return a, b, hyper
+
+    def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
+        """The hyper-parameters in use, by name."""
+        if not bound.hyper.is_learned:
+            a, b = (
+                column_values(n, 1.0 if is_guess(v) else v, len(bound.hyper.strength))
+                for n, v in (("a", self.a), ("b", self.b))
+            )
+            return {"a": a, "b": b}
+        strength = bound.hyper.strength if learned is None else learned
+        ones = bound.hyper.frequency[1::2]
+        return {"a": strength * ones, "b": strength * (1.0 - ones)}
+
+    def frozen(self, X: np.ndarray) -> Bernoulli:
+        """The same likelihood with every "auto" replaced by its guess."""
+        a, b = (1.0 if is_guess(value) else value for value in (self.a, self.b))
+        return type(self)(a=a, b=b)
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
@@ -149,6 +198,7 @@ class BernoulliSlots(NamedTuple):
     start: np.ndarray
     terms: np.ndarray  # the columns in which an item departs
     common: np.ndarray  # the more common value of every column, 0 or 1
+    hyper: FrequencyPrior
     a: Table  # the prior count of departures
     b: Table  # the prior count of common values
     ab: Table  # a + b
@@ -163,12 +213,31 @@ class BernoulliSlots(NamedTuple):
     def slot_axis(self) -> dict[str, int]:
         """The arrays that a chain owns, and the axis of their slots."""
         first = ("size", "counts", "bias", "weight_without", "bias_without")
-        return {**dict.fromkeys(first, 0), "weight": 1}
+        own = dict.fromkeys(("hyper", "a", "b", "ab") if self.hyper.is_learned else ())
+        return {**dict.fromkeys(first, 0), "weight": 1, **own}
 
     @property
     def n_items(self) -> int:
         """The number of rows."""
         return len(self.start) - 1
+
+
+def _put(lik: BernoulliSlots) -> None:
+    """Make the tables those of the current strengths."""
+    b, a = lik.hyper.prior_counts().reshape(-1, 2).T
+    retabulate(lik.a, np.where(lik.common, b, a))
+    retabulate(lik.b, np.where(lik.common, a, b))
+    retabulate(lik.ab, a + b)
+
+
+def _counts(lik: BernoulliSlots, k: slice) -> tuple[np.ndarray, np.ndarray]:
+    """Zeros and ones by slot and column, and the sizes."""
+    departs, size = lik.counts[k], np.broadcast_to(lik.size[k, None], lik.counts[k].shape)
+    ones = np.where(lik.common, size - departs, departs)
+    return np.stack([size - ones, ones], axis=2).reshape(len(ones), -1), size
+
+
+register_learned(BernoulliSlots, _put, _counts)
 
 
 @kernel

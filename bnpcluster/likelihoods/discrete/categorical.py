@@ -19,17 +19,31 @@ from bnpcluster.likelihoods.base import (
     check_observed,
     column_values,
     is_auto,
+    is_guess,
+)
+from bnpcluster.likelihoods.discrete.learned_frequencies import (
+    FrequencyPrior,
+    frequency_prior,
+    register_learned,
 )
 from bnpcluster.likelihoods.discrete.missing_terms import (
     ObservedTerms,
     bind_observed_terms,
     observed_lists,
     probabilities,
+    put_strengths,
     sample_terms,
 )
 from bnpcluster.likelihoods.discrete.terms import sums_terms
 from bnpcluster.likelihoods.discrete.whole_numbers import check_entries, is_whole
-from bnpcluster.likelihoods.log_tables import Table, log_at, log_gamma_at, sum_log_at, tabulate
+from bnpcluster.likelihoods.log_tables import (
+    Table,
+    log_at,
+    log_gamma_at,
+    sum_log_at,
+    tabulate,
+    tabulate_each,
+)
 
 MOST = 1_000_000  # categories in all columns; with more, the tables of the slots take gigabytes
 COMMONEST = 8  # categories of a column that k-means uses
@@ -43,9 +57,10 @@ class Categorical(Likelihood):
 
     Parameters
     ----------
-    concentration : float or array of shape (n_features,), default=1.0
-        Prior count of every category, for all columns or per column. At 1.0 all frequencies are
-        equally likely. Smaller values prefer few categories per cluster.
+    concentration : "auto", "data", float or array of shape (n_features,), default="auto"
+        Prior count of every category, for all columns or per column. ``"auto"``: learned, see
+        Notes. ``"data"``: 1.0, so that all frequencies are equally likely. Smaller values prefer
+        few categories per cluster.
     n_categories : "auto", int or array of int of shape (n_features,), default="auto"
         Number of categories of a column. ``"auto"``: one more than its largest code. Set it if
         new rows may contain categories that do not occur in the data.
@@ -54,6 +69,11 @@ class Categorical(Likelihood):
     -----
     A row with categories c_d has the predictive probability prod_d (concentration + n_d) /
     (concentration * n_categories_d + m) in a cluster of m rows, n_d of which have category c_d.
+
+    With ``concentration="auto"``, the prior counts of the categories are their frequencies in all
+    rows times a strength. The strength of every column is sampled with the partition, with equal
+    prior probabilities of 0.5, 1, 2, 4, ..., 128. A column that does not tell clusters apart gets a
+    large strength, and then it hardly counts. Particle samplers keep the values of ``"data"``.
 
     NaN entries are integrated out exactly.
 
@@ -70,7 +90,9 @@ class Categorical(Likelihood):
     takes_text = True
     takes_nan = True
 
-    def __init__(self, *, concentration: Any = 1.0, n_categories: Any = "auto"):
+    learnable = ("concentration",)
+
+    def __init__(self, *, concentration: Any = "auto", n_categories: Any = "auto"):
         self.concentration = concentration
         self.n_categories = n_categories
 
@@ -85,15 +107,17 @@ class Categorical(Likelihood):
         """Prepare the codes `X` for the kernels."""
         if np.isnan(X).any():
             return self.bind_observed(X, capacity)
-        n, d = X.shape
+        n = len(X)
         n_categories = self._n_categories(X)
-        concentration = column_values("concentration", self.concentration, d, positive=True)
         n_terms, width = int(n_categories.sum()), padded(capacity)
+        prior, total, hyper = self._hyper_parameters(X, n_categories)
+        table = tabulate_each if hyper.is_learned else tabulate
         return CategoricalSlots(
             *_code_lists(X, n_categories),
             n_categories,
-            tabulate(np.repeat(concentration, n_categories), n + 2),
-            tabulate(concentration * n_categories, n + 2),
+            hyper,
+            table(prior, n + 2),
+            table(total, n + 2),
             size=np.zeros(width, np.intp),
             counts=np.zeros((width, n_terms), np.int32),
             weight=np.zeros((n_terms, width)),
@@ -105,15 +129,37 @@ class Categorical(Likelihood):
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Prepare the codes `X`, which may contain NaN."""
         check_observed(X)
-        d, n_categories = X.shape[1], self._n_categories(X)
-        concentration = column_values("concentration", self.concentration, d, positive=True)
+        n_categories = self._n_categories(X)
+        prior, _, hyper = self._hyper_parameters(X, n_categories)
+        return bind_observed_terms(X, n_categories, prior, hyper, capacity)
+
+    def _hyper_parameters(
+        self, X: np.ndarray, n_categories: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, FrequencyPrior]:
+        """Prior counts of categories, their sums (learned: first values), and hyper-priors."""
         _check_known_categories(X, n_categories)
-        prior = np.repeat(concentration, n_categories)
-        return bind_observed_terms(X, n_categories, prior, capacity)
+        first, observed = np.cumsum(n_categories) - n_categories, ~np.isnan(X)
+        terms = (np.where(observed, X, 0.0) + first)[observed].astype(np.intp)
+        counts = np.bincount(terms, minlength=int(n_categories.sum())).astype(float)
+        hyper = frequency_prior(counts, n_categories, is_auto(self.concentration))
+        if hyper.is_learned:
+            return hyper.prior_counts(), hyper.strength.copy(), hyper
+        given = 1.0 if is_guess(self.concentration) else self.concentration
+        concentration = column_values("concentration", given, X.shape[1], positive=True)
+        return np.repeat(concentration, n_categories), concentration * n_categories, hyper
+
+    def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
+        """The hyper-parameters in use, by name."""
+        hyper = bound.hyper
+        if not hyper.is_learned:
+            return {"concentration": bound.prior.base}
+        strength = hyper.strength if learned is None else learned
+        return {"concentration": strength[..., hyper.column] * hyper.frequency}
 
     def frozen(self, X: np.ndarray) -> Categorical:
         """The same likelihood with every "auto" replaced by its value for `X`."""
-        return type(self)(concentration=self.concentration, n_categories=self._n_categories(X))
+        concentration = 1.0 if is_guess(self.concentration) else self.concentration
+        return type(self)(concentration=concentration, n_categories=self._n_categories(X))
 
     def _n_categories(self, X: np.ndarray) -> np.ndarray:
         _check_codes(X, ~np.isnan(X))
@@ -209,6 +255,7 @@ class CategoricalSlots(NamedTuple):
     start: np.ndarray
     terms: np.ndarray  # the categories of an item, one per column
     n_categories: np.ndarray  # by column
+    hyper: FrequencyPrior
     prior: Table  # the concentration of every category
     total: Table  # its sum over the categories of a column
     size: np.ndarray
@@ -222,12 +269,23 @@ class CategoricalSlots(NamedTuple):
     def slot_axis(self) -> dict[str, int]:
         """The arrays that a chain owns, and the axis of their slots."""
         first = ("size", "counts", "bias", "weight_without", "bias_without")
-        return {**dict.fromkeys(first, 0), "weight": 1}
+        own = dict.fromkeys(("hyper", "prior", "total") if self.hyper.is_learned else ())
+        return {**dict.fromkeys(first, 0), "weight": 1, **own}
 
     @property
     def n_items(self) -> int:
         """The number of rows."""
         return len(self.start) - 1
+
+
+register_learned(
+    CategoricalSlots,
+    put_strengths,
+    lambda lik, k: (
+        lik.counts[k],
+        np.broadcast_to(lik.size[k, None], (k.stop, len(lik.n_categories))),
+    ),
+)
 
 
 @kernel(inline=True)

@@ -34,9 +34,18 @@ from bnpcluster._core.operations import (
     padded,
     pool,
     remove,
+    renew_rows,
 )
+from bnpcluster.likelihoods.discrete.learned_rates import RatePrior, owned, register_learned
 from bnpcluster.likelihoods.discrete.terms import term_lists
-from bnpcluster.likelihoods.log_tables import ENTRIES, Table, log_at, tabulate
+from bnpcluster.likelihoods.log_tables import (
+    ENTRIES,
+    Table,
+    log_at,
+    point_to,
+    tabulate,
+    tabulate_grid,
+)
 
 LARGE = 4096.0  # above this, Stirling's series is exact, and log Gamma(A) - log Gamma(B) is not
 
@@ -62,6 +71,7 @@ class PoissonSlots(NamedTuple):
     values: np.ndarray
     log_base: np.ndarray
     log_alone: np.ndarray
+    hyper: RatePrior
     shape: Table
     rate: np.ndarray  # by column
     log_rate: np.ndarray  # log(rate + m) by size and column
@@ -79,7 +89,7 @@ class PoissonSlots(NamedTuple):
     def slot_axis(self) -> dict[str, int]:
         """The arrays that a chain owns, and the axis of their slots."""
         first = ("size", "total", "sum_log_base", "bias", "bias_without")
-        return {**dict.fromkeys(first, 0), "slope": 1, "bend": 1}
+        return {**dict.fromkeys(first, 0), "slope": 1, "bend": 1, **owned(self, "log_alone")}
 
     @property
     def n_items(self) -> int:
@@ -95,19 +105,18 @@ def count_lists(X, shape, rate):
     return CountLists(*term_lists(X > 0), values, log_base, alone.sum(axis=1) + log_base)
 
 
-def bind_counts(X, shape, rate, capacity):
+def bind_counts(X, hyper, capacity):
     """Rows of counts and `capacity` slots."""
     n, d = X.shape
-    width, sums = padded(capacity), X.sum(axis=0)
+    width, sums, shape, rate = padded(capacity), X.sum(axis=0), hyper.shape, hyper.shape * hyper.rho
     # The mean of the counts, weighted by themselves: the typical count that separates slots.
     typical = (X * (X / np.maximum(sums, 1))).sum(axis=0)
-    by_size = rate + np.arange(min(n + 3, max(ENTRIES // d, 1)))[:, None]
     return PoissonSlots(
         *count_lists(X, shape, rate),
-        tabulate(shape, int(min(sums.max(), ENTRIES)) + 2),
+        hyper,
+        shape_table(hyper, sums.max()),
         rate,
-        np.log(by_size),
-        np.log1p(1 / by_size),
+        *rate_tables(rate, n),
         np.rint(np.maximum(typical - 1, 0) / 2).astype(np.int64),
         size=np.zeros(width, np.intp),
         total=np.zeros((width, d), np.int64),
@@ -117,6 +126,57 @@ def bind_counts(X, shape, rate, capacity):
         slope=np.zeros((d, width)),
         bend=np.zeros((d, width)),
     )
+
+
+def shape_table(hyper, largest_sum):
+    """The table of the shapes, or of all shapes on the grid."""
+    length = int(min(largest_sum, ENTRIES)) + 2
+    if hyper.grid.size:
+        return tabulate_grid(hyper.shape, hyper.grid, length)
+    return tabulate(hyper.shape, length)
+
+
+def rate_tables(rate, n):
+    """`log_rate` and `log_step`."""
+    by_size = rate + np.arange(min(n + 3, max(ENTRIES // len(rate), 1)))[:, None]
+    return np.log(by_size), np.log1p(1 / by_size)
+
+
+def put_rates(lik):
+    """Make the tables those of the current hyper-parameters."""
+    if lik.hyper.grid.size:
+        point_to(lik.shape, lik.hyper.grid, lik.hyper.shape)
+    lik.rate[:] = lik.hyper.shape * lik.hyper.rho
+    by_size = lik.rate + np.arange(len(lik.log_rate))[:, None]
+    lik.log_rate[:], lik.log_step[:] = np.log(by_size), np.log1p(1 / by_size)
+
+
+def put(lik):
+    """Make the tables and `log_alone` those of the current hyper-parameters."""
+    put_rates(lik)
+    fill_log_alone(lik)
+
+
+register_learned(PoissonSlots, put)
+
+
+@renew_rows.register(PoissonSlots)
+def _renew_rows(lik):
+    fill_log_alone(lik)
+
+
+@kernel
+def fill_log_alone(lik):
+    """Recompute the log predictive of an empty slot at every row."""
+    zeros = 0.0
+    for d in range(len(lik.rate)):
+        zeros -= lik.shape.base[d] * math.log1p(1.0 / lik.rate[d])
+    for i in range(len(lik.log_alone)):
+        value = zeros + lik.log_base[i]
+        for p in range(lik.start[i], lik.start[i + 1]):
+            d, y = lik.terms[p], lik.values[p]
+            value += log_rising_at(lik.shape, d, 0, y) - y * math.log(lik.rate[d] + 1.0)
+        lik.log_alone[i] = value
 
 
 @kernel(inline=True)

@@ -28,9 +28,17 @@ from bnpcluster._core.operations import (
     pool,
     remove,
 )
-from bnpcluster.likelihoods.discrete.gamma_poisson import log_rate_at, log_rising_at, log_step_at
+from bnpcluster.likelihoods.discrete.gamma_poisson import (
+    log_rate_at,
+    log_rising_at,
+    log_step_at,
+    put_rates,
+    rate_tables,
+    shape_table,
+)
+from bnpcluster.likelihoods.discrete.learned_rates import RatePrior, owned, register_learned
 from bnpcluster.likelihoods.discrete.terms import term_lists
-from bnpcluster.likelihoods.log_tables import ENTRIES, Table, tabulate
+from bnpcluster.likelihoods.log_tables import Table
 
 
 class ObservedCounts(NamedTuple):
@@ -40,6 +48,7 @@ class ObservedCounts(NamedTuple):
     terms: np.ndarray  # the observed columns of an item
     values: np.ndarray  # their counts
     log_base: np.ndarray  # by item: minus the sum of log y!
+    hyper: RatePrior
     shape: Table
     rate: np.ndarray  # by column
     log_rate: np.ndarray  # log(rate + m) by size and column
@@ -51,7 +60,7 @@ class ObservedCounts(NamedTuple):
     @property
     def slot_axis(self) -> dict[str, int]:
         """The arrays that a chain owns, and the axis of their slots."""
-        return dict.fromkeys(("size", "total", "sum_log_base"), 0)
+        return {**dict.fromkeys(("size", "total", "sum_log_base"), 0), **owned(self)}
 
     @property
     def n_items(self) -> int:
@@ -66,21 +75,23 @@ def observed_count_lists(X):
     return *term_lists(observed), X[observed].astype(np.int64), log_base
 
 
-def bind_observed_counts(X, shape, rate, capacity):
+def bind_observed_counts(X, hyper, capacity):
     """Rows of counts and `capacity` slots."""
     n, d = X.shape
-    width, most = padded(capacity), np.nansum(X, axis=0).max()
-    by_size = rate + np.arange(min(n + 3, max(ENTRIES // d, 1)))[:, None]
+    width, rate = padded(capacity), hyper.shape * hyper.rho
     return ObservedCounts(
         *observed_count_lists(X),
-        tabulate(shape, int(min(most, ENTRIES)) + 2),
+        hyper,
+        shape_table(hyper, np.nansum(X, axis=0).max()),
         rate,
-        np.log(by_size),
-        np.log1p(1 / by_size),
+        *rate_tables(rate, n),
         size=np.zeros((width, d), np.intp),
         total=np.zeros((width, d), np.int64),
         sum_log_base=np.zeros(width),
     )
+
+
+register_learned(ObservedCounts, put_rates)
 
 
 @kernel

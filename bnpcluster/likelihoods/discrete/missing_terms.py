@@ -14,8 +14,16 @@ import numpy as np
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, pool, remove
+from bnpcluster.likelihoods.discrete.learned_frequencies import FrequencyPrior, register_learned
 from bnpcluster.likelihoods.discrete.terms import sums_terms
-from bnpcluster.likelihoods.log_tables import Table, log_at, log_gamma_at, tabulate
+from bnpcluster.likelihoods.log_tables import (
+    Table,
+    log_at,
+    log_gamma_at,
+    retabulate,
+    tabulate,
+    tabulate_each,
+)
 
 
 @sums_terms
@@ -27,6 +35,7 @@ class ObservedTerms(NamedTuple):
     n_categories: np.ndarray  # by column
     first: np.ndarray  # by column: the number of its first category
     column: np.ndarray  # by category
+    hyper: FrequencyPrior
     prior: Table  # the prior count of every category
     total: Table  # its sum over the categories of a column
     size: np.ndarray  # by slot and column: observed entries
@@ -40,7 +49,8 @@ class ObservedTerms(NamedTuple):
     def slot_axis(self) -> dict[str, int]:
         """The arrays that a chain owns, and the axis of their slots."""
         first = ("size", "counts", "bias", "weight_without", "bias_without")
-        return {**dict.fromkeys(first, 0), "weight": 1}
+        own = dict.fromkeys(("hyper", "prior", "total") if self.hyper.is_learned else ())
+        return {**dict.fromkeys(first, 0), "weight": 1, **own}
 
     @property
     def n_items(self) -> int:
@@ -57,9 +67,10 @@ def observed_lists(codes, n_categories):
     return start, (codes + first)[observed].astype(np.uint32)
 
 
-def bind_observed_terms(codes, n_categories, prior, capacity):
+def bind_observed_terms(codes, n_categories, prior, hyper, capacity):
     """Rows of codes and `capacity` slots; `prior` has the prior counts of all categories."""
     n, d = codes.shape
+    table = tabulate_each if hyper.is_learned else tabulate
     n_terms, width = len(prior), padded(capacity)
     first = np.cumsum(n_categories) - n_categories
     return ObservedTerms(
@@ -67,8 +78,9 @@ def bind_observed_terms(codes, n_categories, prior, capacity):
         n_categories,
         first,
         np.repeat(np.arange(d), n_categories),
-        tabulate(prior, n + 2),
-        tabulate(np.add.reduceat(prior, first), n + 2),
+        hyper,
+        table(prior, n + 2),
+        table(np.add.reduceat(prior, first), n + 2),
         size=np.zeros((width, d), np.intp),
         counts=np.zeros((width, n_terms), np.int32),
         weight=np.zeros((n_terms, width)),
@@ -76,6 +88,15 @@ def bind_observed_terms(codes, n_categories, prior, capacity):
         weight_without=np.zeros((width, n_terms)),
         bias_without=np.zeros(width),
     )
+
+
+def put_strengths(lik):
+    """Make the tables those of the current strengths."""
+    retabulate(lik.prior, lik.hyper.prior_counts())
+    retabulate(lik.total, lik.hyper.strength)
+
+
+register_learned(ObservedTerms, put_strengths, lambda lik, k: (lik.counts[k], lik.size[k]))
 
 
 def probabilities(bound, n_slots):

@@ -11,10 +11,12 @@ from bnpcluster.likelihoods.base import (
     check_observed,
     column_values,
     is_auto,
+    is_guess,
     mean_imputed,
     observed_mean,
 )
 from bnpcluster.likelihoods.discrete.gamma_poisson import bind_counts, count_lists
+from bnpcluster.likelihoods.discrete.learned_rates import GRID, RatePrior
 from bnpcluster.likelihoods.discrete.missing_counts import (
     ObservedCounts,
     bind_observed_counts,
@@ -32,17 +34,24 @@ class Poisson(Likelihood):
 
     Parameters
     ----------
-    shape : "auto", float or array of shape (n_features,), default="auto"
-        Shape of the gamma prior, for all columns or per column. ``"auto"``: 1.0.
-    rate : "auto", float or array of shape (n_features,), default="auto"
-        Rate of the gamma prior: the number of observations it is worth. ``"auto"``: the shape
-        divided by the mean of the column.
+    shape : "auto", "data", float or array of shape (n_features,), default="auto"
+        Shape of the gamma prior, for all columns or per column. ``"auto"``: learned, unless a rate
+        is given. ``"data"``: 1.0.
+    rate : "auto", "data", float or array of shape (n_features,), default="auto"
+        Rate of the gamma prior: the number of observations it is worth. ``"auto"``: learned.
+        ``"data"``: the shape divided by the mean of the column.
 
     Notes
     -----
-    The automatic prior of a mean is an exponential distribution with the mean of the column (1 / n
-    for a column of zeros). It is weak, worth one count, and on the scale of the data. A rate of 1
-    for all data would pull small means up, and make every new cluster of large counts improbable.
+    With ``"data"``, the prior of a mean is an exponential distribution with the mean of the column
+    (1 / n for a column of zeros). It is weak, worth one count, and on the scale of the data. A rate
+    of 1 for all data would pull small means up, and make every new cluster of large counts
+    improbable.
+
+    With ``"auto"``, the shape a and the rate a * r of every column are sampled with the partition.
+    The shapes 0.25, 0.5, 1, 2, 4, ..., 64 have equal prior probabilities, and r has an exponential
+    distribution whose mean is one over the mean of the column. The larger the shape, the more alike
+    are the means of the clusters. Particle samplers keep the values of ``"data"``.
 
     NaN entries are integrated out exactly; "auto" then uses the observed entries.
 
@@ -56,6 +65,7 @@ class Poisson(Likelihood):
 
     has_density = False
     takes_nan = True
+    learnable = ("shape", "rate")
 
     def __init__(self, *, shape: Any = "auto", rate: Any = "auto"):
         self.shape = shape
@@ -73,31 +83,39 @@ class Poisson(Likelihood):
         if np.isnan(X).any():
             return self.bind_observed(X, capacity)
         _check_counts(X)
-        return bind_counts(X, *self._hyper_parameters(X), capacity)
+        return bind_counts(X, self._hyper_parameters(X), capacity)
 
     def bind_observed(self, X: np.ndarray, capacity: int = 16) -> Any:
         """Prepare the counts `X`, which may contain NaN."""
         check_observed(X)
         _check_counts(X, ~np.isnan(X))
-        return bind_observed_counts(X, *self._hyper_parameters(X), capacity)
+        return bind_observed_counts(X, self._hyper_parameters(X), capacity)
 
     def frozen(self, X: np.ndarray) -> Poisson:
         """The same likelihood with every "auto" replaced by its value for `X`."""
         _check_counts(X, ~np.isnan(X))
-        shape, rate = self._hyper_parameters(X)
-        return type(self)(shape=shape, rate=rate)
+        hyper = self._hyper_parameters(X)
+        return type(self)(shape=hyper.shape, rate=hyper.shape * hyper.rho)
 
-    def _hyper_parameters(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The hyper-parameters, with every "auto" replaced by its value."""
+    def _hyper_parameters(self, X: np.ndarray) -> RatePrior:
+        """The hyper-parameters (learned: the first values) and hyper-priors."""
         n, d = (~np.isnan(X)).sum(axis=0), X.shape[1]
         shape = np.ones(d)
-        if not is_auto(self.shape):
+        if not is_guess(self.shape):
             shape = column_values("shape", self.shape, d, positive=True)
-        if is_auto(self.rate):
-            rate = shape / np.maximum(observed_mean(X), 1 / n)
-        else:
-            rate = column_values("rate", self.rate, d, positive=True)
-        return shape, rate
+        rho = 1.0 / np.maximum(observed_mean(X), 1 / n)
+        if not is_guess(self.rate):
+            rho = column_values("rate", self.rate, d, positive=True) / shape
+        guess = rho.copy() if is_auto(self.rate) else rho[:0]
+        grid = GRID if is_auto(self.shape) and is_guess(self.rate) else GRID[:0]
+        return RatePrior(shape, rho, guess, grid)
+
+    def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
+        """The hyper-parameters in use, by name."""
+        shape, rho = bound.hyper.shape, bound.hyper.rho
+        if learned is not None:
+            shape, rho = np.split(learned, 2, axis=1)
+        return {"shape": shape, "rate": shape * rho}
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""

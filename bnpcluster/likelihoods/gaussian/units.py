@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from scipy.special import ndtri
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from bnpcluster._core.messages import ColumnsError
-from bnpcluster.likelihoods.base import observed_mean
 
 ROWS = 1000  # rows used to estimate the scale of a cluster
-WIDTH = 8.0  # prior standard deviation of "auto" cluster means, in standard deviations of the data
-FARTHEST = 1e75  # standard deviations; squares of larger values could overflow
-TIGHTEST = 1e-4  # the smallest share of the variance that "auto" gives to a cluster
+ROUNDING = 1e-13  # values that differ by a smaller share of their size are equal
+WIDTH = 8.0  # prior standard deviation of "auto" cluster means, in internal units
+FARTHEST = 1e75  # internal units; squares of larger values could overflow
+TIGHTEST = 1e-4  # the smallest share of the squared scale that "auto" gives to a cluster
 
 GUESSED_SHARE = 1 / 500  # the "auto" covariance is worth this share of the rows,
 GUESSED_ENTRIES = 16.0  # but at most this many entries
@@ -29,19 +31,20 @@ class Units(NamedTuple):
 
     def to_internal(self, X: np.ndarray) -> np.ndarray:
         """The rows in internal units."""
-        Z = np.clip((X - self.centre) / self.scale, -FARTHEST, FARTHEST)
+        with np.errstate(over="ignore"):
+            Z = np.clip((X - self.centre) / self.scale, -FARTHEST, FARTHEST)
         return np.ascontiguousarray(Z)
 
 
 def units(X: np.ndarray) -> Units:
-    """Centre and standard deviation of the columns; constant columns raise an error.
+    """Median and robust scale of the columns; constant columns raise an error.
+
+    The scale is the interquartile range, divided by that of a standard Gaussian. So it is the
+    standard deviation of a Gaussian column, and a few wild values do not change it.
 
     Here and below, NaN is a missing entry.
     """
-    centre = observed_mean(X)
-    spread = np.nanmax(np.abs(X - centre), axis=0)
-    magnitude = np.nanmax(np.abs(X), axis=0)
-    constant = np.flatnonzero(spread <= 1e-13 * magnitude)
+    constant = constant_columns(X)
     if len(constant):
         many = "s" if len(constant) > 1 else ""
         what = (
@@ -55,9 +58,43 @@ def units(X: np.ndarray) -> Units:
             f"{', ...' if len(constant) > 5 else ''}): Gaussian likelihoods need columns that "
             "vary. Drop constant columns, for example with sklearn's VarianceThreshold.",
         )
-    # Squares of the spread-scaled columns neither overflow nor underflow.
-    scale = spread * np.sqrt(observed_mean(((X - centre) / spread) ** 2))
+    low, centre, high = np.nanquantile(X, [0.25, 0.5, 0.75], axis=0)
+    scale = (high - low) / _gaussian_range(0.25)
+    for j in np.flatnonzero(_are_equal(low, high)):
+        scale[j] = _scale_of_tails(X[~np.isnan(X[:, j]), j])
     return Units(centre, scale)
+
+
+def constant_columns(X: np.ndarray) -> np.ndarray:
+    """Numbers of the columns whose observed entries are equal up to rounding."""
+    return np.flatnonzero(_are_equal(np.nanmin(X, axis=0), np.nanmax(X, axis=0)))
+
+
+def _are_equal(low: Any, high: Any) -> Any:
+    """Whether low <= high are equal up to rounding."""
+    return high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high))
+
+
+def _gaussian_range(tail: float) -> float:
+    """The range of a standard Gaussian without its tails, each of this probability."""
+    return 2.0 * float(ndtri(1.0 - tail))
+
+
+def _scale_of_tails(values: np.ndarray) -> float:
+    """The scale of a column whose quartiles are equal.
+
+    It comes from ranges that leave out less and less, but always the smallest and the largest
+    value. If these are all zero, it is the standard deviation.
+    """
+    values, n = np.sort(values), len(values)
+    for tail in (0.05, 0.01, 1 / n):
+        cut = max(1, math.ceil(tail * (n - 1)))
+        low, high = values[cut], values[-1 - cut]
+        if not _are_equal(low, high):
+            return (high - low) / _gaussian_range(tail)
+    gap = values - values.mean()
+    spread = np.abs(gap).max()  # squares of gaps divided by it neither overflow nor underflow
+    return spread * np.sqrt(np.mean((gap / spread) ** 2))
 
 
 def cluster_share(Z: np.ndarray) -> float:
