@@ -5,10 +5,10 @@ is the expected covariance if there is one. M has a Wishart distribution, nu is 
 may have a gamma distribution. F is the variance that rounding alone gives to the columns: without
 it, M would tend to zero where rows of a cluster are equal.
 
-An update draws nu with the covariances integrated out, then the precision matrix of every cluster,
-then M given these, and forgets the precisions. Because of F, the draw of M is a proposal. It hardly
-moves if M is small beside F, so more moves follow for data with ties. They integrate the
-covariances out, and so they are also right at an inverse temperature other than one.
+An update (`covariance_kernels`) draws nu with the covariances integrated out, then the precision
+matrix of every cluster, then M given these, and forgets the precisions. Because of F, the draw of M
+is a proposal. It hardly moves if M is small beside F, so more moves follow for data with ties. They
+integrate the covariances out, and so they are also right at an inverse temperature other than one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, multigammaln
 
-STEP = 0.5  # standard deviation of the moves of log M and log kappa
+from bnpcluster.likelihoods.gaussian.learned_grid import NONE
 
 
 class CovariancePrior(NamedTuple):
@@ -33,6 +33,35 @@ class CovariancePrior(NamedTuple):
     grid: np.ndarray  # values of nu - d - 1, by increasing size
     kappa: np.ndarray  # shape and rate of its gamma distribution
     ties: np.ndarray  # one entry if rows of a cluster may have no scatter in some direction
+    numbers: np.ndarray  # this and the rest: scratch of the kernels
+    log_p: np.ndarray
+    start: np.ndarray
+    change: np.ndarray
+    half: np.ndarray
+    whitened: np.ndarray
+    factor: np.ndarray
+    random: np.ndarray
+    precision: np.ndarray
+    proposed: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        expected: NDArray,
+        *,
+        floor: NDArray | None = None,
+        df: NDArray = NONE,
+        grid: NDArray = NONE,
+        kappa: NDArray = NONE,
+        ties: bool = False,
+    ) -> CovariancePrior:
+        """The hyper-priors of what is given, if M has the mean `expected`."""
+        d = len(expected)
+        inverse = float(df[0]) * np.linalg.inv(expected) if df.size else np.zeros((0, 0))
+        width = d if df.size or grid.size or kappa.size else 0
+        scratch = np.zeros(1), np.zeros(len(grid)), *np.zeros((8, width, width))
+        floor = np.zeros(d) if floor is None else floor
+        return cls(expected, floor, df, inverse, grid, kappa, np.ones(int(ties)), *scratch)
 
     def ordered(self, columns: Any) -> CovariancePrior:
         """The hyper-priors for another order of the columns."""
@@ -42,8 +71,9 @@ class CovariancePrior(NamedTuple):
 
     @property
     def slot_axis(self) -> dict[str, tuple]:
-        """The array that a chain owns."""
-        return {"expected": ()}
+        """The arrays that a chain owns: M and the scratch space."""
+        names = ("expected", *self._fields[self._fields.index("numbers") :])
+        return dict.fromkeys(names, ())
 
     @property
     def is_learned(self) -> bool:
@@ -52,21 +82,12 @@ class CovariancePrior(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """Sizes and posterior means of blocks, and the inverse Cholesky factors of their S."""
+    """Of every block the size, the posterior mean, and R and log |S| for S = R^-1 R^-T."""
 
     size: NDArray[np.float64]
     mean: NDArray[np.float64]
     inv_chol: NDArray[np.float64]
-
-    def log_det(self) -> NDArray[np.float64]:
-        """log |S| of every block."""
-        return -2.0 * np.log(np.diagonal(self.inv_chol, axis1=1, axis2=2)).sum(axis=1)
-
-    def plus(self, change: NDArray[np.float64]) -> Blocks:
-        """The blocks after S changed by a matrix."""
-        # L^-1 (S + change) L^-T is well conditioned even if S is not.
-        factor = np.linalg.cholesky(np.eye(len(change)) + whitened(self, change))
-        return self._replace(inv_chol=np.linalg.solve(factor, self.inv_chol))
+    log_det: NDArray[np.float64]
 
 
 class Values(NamedTuple):
@@ -111,159 +132,6 @@ def scale_matrix(hyper: CovariancePrior, values: Values) -> NDArray[np.float64]:
     return c * (values.expected + np.diag(hyper.floor))
 
 
-def whitened(blocks: Blocks, change: NDArray[np.float64]) -> NDArray[np.float64]:
-    """L^-1 change L^-T for S = L L' of every block."""
-    result = blocks.inv_chol @ change @ blocks.inv_chol.swapaxes(1, 2)
-    return (result + result.swapaxes(1, 2)) / 2
-
-
-def update(
-    hyper: CovariancePrior,
-    values: Values,
-    blocks: Blocks,
-    prior_mean: NDArray[np.float64],
-    beta: float,
-    rng: np.random.Generator,
-) -> Values:
-    """One update of the hyper-parameters given the blocks, whose S contains the prior's scale."""
-    if hyper.grid.size:
-        values, blocks = draw_nu(hyper, values, blocks, beta, rng)
-    if hyper.df.size:
-        if beta == 1.0:
-            values, blocks = draw_expected(hyper, values, blocks, rng)
-        if beta != 1.0 or hyper.ties.size:
-            values, blocks = move_expected(hyper, values, blocks, beta, rng)
-    if hyper.kappa.size:
-        values = move_kappa(hyper, values, blocks, prior_mean, beta, rng)
-    return values
-
-
-def draw_nu(
-    hyper: CovariancePrior,
-    values: Values,
-    blocks: Blocks,
-    beta: float,
-    rng: np.random.Generator,
-) -> tuple[Values, Blocks]:
-    """Draw nu from the grid given M, with the covariances integrated out."""
-    d, n = len(hyper.floor), blocks.size
-    c = np.maximum(hyper.grid, 1.0)
-    nu, change = hyper.grid + d + 1, c - multiplier(values.nu, d)
-    G = values.expected + np.diag(hyper.floor)
-    ratios = np.linalg.eigvalsh(whitened(blocks, G))
-    # log |c G + scatter| of every value of the grid and every block
-    log_det = blocks.log_det() + np.log1p(change[:, None, None] * ratios).sum(axis=2)
-    log_p = len(n) * 0.5 * nu * (d * np.log(c) + np.linalg.slogdet(G)[1])
-    log_p += (log_multigamma(nu[:, None] + n, d) - 0.5 * (nu[:, None] + n) * log_det).sum(axis=1)
-    log_p -= len(n) * log_multigamma(nu, d)
-    p = np.exp(beta * (log_p - log_p.max())) / hyper.grid
-    g = int(np.searchsorted(p.cumsum(), rng.random() * p.sum()))
-    return values._replace(nu=float(nu[g])), blocks.plus(change[g] * G)
-
-
-def draw_expected(
-    hyper: CovariancePrior, values: Values, blocks: Blocks, rng: np.random.Generator
-) -> tuple[Values, Blocks]:
-    """Draw the precisions of the blocks, then M given these."""
-    d, c = len(hyper.floor), multiplier(values.nu, len(hyper.floor))
-    factors = blocks.inv_chol.swapaxes(1, 2) @ bartlett(values.nu + blocks.size, d, rng)
-    precision = hyper.inverse_guess + c * np.einsum("kij,klj->il", factors, factors)
-    df, floor = hyper.df + len(blocks.size) * values.nu, np.diag(hyper.floor)
-    root = np.linalg.solve(np.linalg.cholesky(precision).T, bartlett(df, d, rng)[0])
-    proposed, old = root @ root.T, values.expected
-    log_ratio = log_det(proposed + floor) - log_det(proposed) - log_det(old + floor) + log_det(old)
-    if math.log(1.0 - rng.random()) >= 0.5 * len(blocks.size) * values.nu * log_ratio:
-        return values, blocks
-    return values._replace(expected=proposed), blocks.plus(c * (proposed - old))
-
-
-def move_expected(
-    hyper: CovariancePrior,
-    values: Values,
-    blocks: Blocks,
-    beta: float,
-    rng: np.random.Generator,
-) -> tuple[Values, Blocks]:
-    """Metropolis moves of M with the covariances integrated out.
-
-    They stretch all of M, a row of it, or a column of its Cholesky factor, and shear the factor.
-    """
-    c = multiplier(values.nu, len(hyper.floor))
-    now = log_expected(hyper, values, blocks, beta)
-    for move in (stretch_all, stretch_row, stretch_column, shear):
-        proposed, log_jacobian = move(values.expected, STEP * rng.standard_normal(), rng)
-        then_values = values._replace(expected=proposed)
-        try:
-            then_blocks = blocks.plus(c * (proposed - values.expected))
-            then = log_expected(hyper, then_values, then_blocks, beta)
-        except np.linalg.LinAlgError:  # singular to working precision
-            continue
-        if math.log(1.0 - rng.random()) < then - now + log_jacobian:
-            values, blocks, now = then_values, then_blocks, then
-    return values, blocks
-
-
-def stretch_all(M: NDArray, t: float, rng: np.random.Generator) -> tuple[NDArray, float]:
-    """M times e^t, and the log of the Jacobian."""
-    d = len(M)
-    return math.exp(t) * M, 0.5 * t * d * (d + 1)
-
-
-def stretch_row(M: NDArray, t: float, rng: np.random.Generator) -> tuple[NDArray, float]:
-    """One row and column of M times e^t."""
-    d = len(M)
-    factor = np.ones(d)
-    factor[rng.integers(d)] = math.exp(t)
-    return factor[:, None] * M * factor, t * (d + 1)
-
-
-def stretch_column(M: NDArray, t: float, rng: np.random.Generator) -> tuple[NDArray, float]:
-    """One column of the Cholesky factor of M times e^t."""
-    d, root = len(M), np.linalg.cholesky(M)
-    j = int(rng.integers(d))
-    root[:, j] *= math.exp(t)
-    return root @ root.T, 2.0 * t * (d - j)
-
-
-def shear(M: NDArray, t: float, rng: np.random.Generator) -> tuple[NDArray, float]:
-    """Add t times a column of the Cholesky factor of M to an earlier column."""
-    d, root = len(M), np.linalg.cholesky(M)
-    if d > 1:
-        i, j = np.sort(rng.choice(d, 2, replace=False))
-        root[:, i] += t * root[:, j]
-    return root @ root.T, 0.0
-
-
-def log_expected(hyper: CovariancePrior, values: Values, blocks: Blocks, beta: float) -> float:
-    """Log density of M given the blocks, up to a constant."""
-    M, d = values.expected, len(hyper.floor)
-    total = 0.5 * (hyper.df[0] - d - 1) * log_det(M) - 0.5 * (hyper.inverse_guess * M).sum()
-    marginal = len(blocks.size) * values.nu * log_det(M + np.diag(hyper.floor))
-    marginal -= ((values.nu + blocks.size) * blocks.log_det()).sum()
-    return float(total + 0.5 * beta * marginal)
-
-
-def move_kappa(
-    hyper: CovariancePrior,
-    values: Values,
-    blocks: Blocks,
-    prior_mean: NDArray[np.float64],
-    beta: float,
-    rng: np.random.Generator,
-) -> Values:
-    """A Metropolis move of log kappa, with means and covariances integrated out."""
-    (shape, rate), n, old = hyper.kappa, blocks.size, values.kappa
-    new = old * math.exp(2.0 * STEP * rng.standard_normal())
-    gap = (blocks.mean - prior_mean) * ((old + n) / n)[:, None]  # of the mean of the rows
-    square = ((blocks.inv_chol @ gap[:, :, None])[:, :, 0] ** 2).sum(axis=1)
-    change = new * n / (new + n) - old * n / (old + n)
-    log_ratio = 0.5 * gap.shape[1] * np.log(new * (old + n) / (old * (new + n)))
-    log_ratio = (log_ratio - 0.5 * (values.nu + n) * np.log1p(change * square)).sum()
-    log_prior = shape * math.log(new / old) - rate * (new - old)  # of log kappa
-    accepted = math.log(1.0 - rng.random()) < log_prior + beta * log_ratio
-    return values._replace(kappa=new) if accepted else values
-
-
 def log_density(hyper: CovariancePrior, values: Values) -> float:
     """Log prior density of the learned values.
 
@@ -294,14 +162,6 @@ def traces(hyper: CovariancePrior, values: Values, unit: NDArray) -> dict[str, f
     if hyper.kappa.size:
         result["kappa"] = values.kappa
     return result
-
-
-def bartlett(df: NDArray, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Lower triangular A with A A' ~ Wishart(df, identity), for every df."""
-    A = np.tril(rng.standard_normal((len(df), d, d)), -1)
-    i = np.arange(d)
-    A[:, i, i] = np.sqrt(rng.chisquare(df[:, None] - i))
-    return A
 
 
 def log_det(A: NDArray) -> float:

@@ -20,7 +20,6 @@ from bnpcluster.likelihoods.base import (
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods.gaussian.learned_covariance import CovariancePrior, multiplier
 from bnpcluster.likelihoods.gaussian.learned_grid import (
-    NONE,
     allowed_grid,
     hyper_parameters_of_columns,
     hyper_parameters_of_covariances,
@@ -217,13 +216,15 @@ class NormalInverseWishart(Likelihood):
         nu = number_above("nu", self.nu, low=d - 1) if fixed_nu else guessed_nu
         given = self._given_scale(unit)
         expected = share * np.eye(d) if given is None else given / multiplier(nu, d)
-        hyper = CovariancePrior(expected, np.zeros(d), NONE, np.zeros((0, 0)), NONE, NONE, NONE)
+        learned: dict[str, Any] = {}
         if is_auto(self.nu) and given is None:
-            hyper = hyper._replace(grid=allowed_grid(guessed_nu - d - 1.0))
+            learned["grid"] = allowed_grid(guessed_nu - d - 1.0)
         if is_auto(self.scale) or isinstance(self.scale, Wishart):
-            hyper = self._learned_scale(hyper, Z, unit)
+            expected, of_scale = self._learned_scale(expected, Z, unit)
+            learned.update(of_scale)
         if kappa_prior is not None:
-            hyper = hyper._replace(kappa=kappa_prior)
+            learned["kappa"] = kappa_prior
+        hyper = CovariancePrior.of(expected, **learned)
         scale = multiplier(nu, d) * (hyper.expected + np.diag(hyper.floor))
         return self._mean(unit), kappa, nu, scale, hyper
 
@@ -238,19 +239,16 @@ class NormalInverseWishart(Likelihood):
             return None
         return _matrix("scale", self.scale, unit)
 
-    def _learned_scale(self, hyper: CovariancePrior, Z: np.ndarray, unit: Units) -> CovariancePrior:
-        """The hyper-prior of the expected covariance, and where it starts."""
+    def _learned_scale(
+        self, guess: np.ndarray, Z: np.ndarray, unit: Units
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """The mean of the expected covariance, and its hyper-prior."""
         d, given = Z.shape[1], self.scale if isinstance(self.scale, Wishart) else Wishart()
-        guess = hyper.expected if is_guess(given.mean) else _matrix("mean", given.mean, unit)
+        if not is_guess(given.mean):
+            guess = _matrix("mean", given.mean, unit)
         df = d + 1.0 if is_auto(given.df) else number_above("df", given.df, low=d - 1)
         floor = rounding_variance(Z)
-        return hyper._replace(
-            expected=guess,
-            floor=floor,
-            df=np.array([df]),
-            inverse_guess=df * np.linalg.inv(guess),
-            ties=np.ones(int(has_ties(Z, floor))),
-        )
+        return guess, {"floor": floor, "df": np.array([df]), "ties": has_ties(Z, floor)}
 
     def _as_columns(self, X: np.ndarray) -> NormalInverseGamma:
         """The same likelihood of a single column."""

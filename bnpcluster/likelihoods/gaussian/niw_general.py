@@ -132,7 +132,7 @@ def put_values(lik, values):
 def slots_in_use(lik, labels, rng):
     """The blocks."""
     k = slice(labels.max() + 1)
-    return Blocks(lik.size[k].astype(float), lik.mean[k].copy(), np.tril(lik.inv_chol[k]))
+    return Blocks(lik.size[k].astype(float), lik.mean[k], lik.inv_chol[k], lik.log_det[k])
 
 
 register_learned(GeneralNIW, put_values, slots_in_use)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bnpcluster._core import operations as ops
 from bnpcluster.likelihoods.gaussian import learned_covariance as model
+from bnpcluster.likelihoods.gaussian.covariance_kernels import update_covariance
 from bnpcluster.likelihoods.gaussian.learned_covariance import Values
 
 
@@ -43,7 +44,8 @@ def register_learned(
     @ops.move_learned.register(cls)
     def move_learned(lik: Any, labels: NDArray, beta: float, rng: np.random.Generator) -> None:
         found = blocks(lik, labels, rng)
-        put(lik, model.update(lik.hyper, values_of(lik), found, lik.prior_mean, beta, rng))
+        update_covariance(lik.hyper, lik.prior, lik.prior_mean, found, beta, rng)
+        put(lik, values_of(lik))
 
     @ops.log_learned.register(cls)
     def log_learned(lik: Any) -> float:

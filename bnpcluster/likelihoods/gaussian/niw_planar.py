@@ -117,7 +117,7 @@ def slots_in_use(lik, labels, rng):
     inv_chol[:, 1, 1] = 1.0 / np.sqrt(lik.rest[k])
     inv_chol[:, 1, 0] = -lik.slope[k] * inv_chol[:, 1, 1]
     mean = np.column_stack([lik.mean0[k], lik.mean1[k]])
-    return Blocks(lik.size[k].astype(float), mean, inv_chol)
+    return Blocks(lik.size[k].astype(float), mean, inv_chol, lik.log_det[k])
 
 
 register_learned(PlanarNIW, put_values, slots_in_use)

@@ -92,7 +92,8 @@ def completed_blocks(lik, labels, rng):
         S = lik.prior_scale + rest.T @ rest + kappa * n / (kappa + n) * np.outer(gap, gap)
         blocks.append((n, lik.prior_mean + n / (kappa + n) * gap, inverse_factor(S)))
     size, mean, inv_chol = map(np.array, zip(*blocks, strict=True))
-    return Blocks(size.astype(float), mean, inv_chol)
+    log_det = -2.0 * np.log(np.diagonal(inv_chol, axis1=1, axis2=2)).sum(axis=1)
+    return Blocks(size.astype(float), mean, inv_chol, log_det)
 
 
 register_learned(NestedNIW, put_values, completed_blocks, lambda lik: lik.order)

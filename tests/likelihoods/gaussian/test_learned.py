@@ -135,14 +135,13 @@ GRID = np.array([1.0, 3.0, 8.0])
 
 def hyper_prior(d, floor=0.0, kappa=False):
     guess = np.diag(np.linspace(0.5, 1.5, d)) + 0.2
-    return CovariancePrior(
-        guess.copy(),
-        np.full(d, floor),
-        np.array([d + 1.5]),
-        (d + 1.5) * np.linalg.inv(guess),
-        GRID,
-        np.array([2.0, 4.0]) if kappa else np.zeros(0),
-        np.ones(int(floor > 0)),
+    return CovariancePrior.of(
+        guess,
+        floor=np.full(d, floor),
+        df=np.array([d + 1.5]),
+        grid=GRID,
+        kappa=np.array([2.0, 4.0]) if kappa else np.zeros(0),
+        ties=floor > 0,
     )
 
 

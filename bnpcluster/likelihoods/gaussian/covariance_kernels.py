@@ -1,0 +1,299 @@
+"""Kernels of one update of the learned hyper-parameters of full covariances.
+
+Every block has the inverse R of the Cholesky factor of its S, as the slots have it, for the scale
+matrix Psi at the start of the update. For another scale matrix Psi + D, the new S is
+R^-1 (I + R D R') R^-T. The matrix I + R D R' is well conditioned even where S is not, because of an
+extreme row. So all determinants and solutions use its Cholesky factor.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bnpcluster._core.jit import kernel
+
+STEP = 0.5  # standard deviation of the moves of log M
+WIDE = 1.0  # and of log kappa
+
+
+@kernel
+def update_covariance(hyper, prior, prior_mean, blocks, beta, rng):
+    """Update `hyper.expected` and `prior`, which has kappa and nu."""
+    d = len(hyper.floor)
+    hyper.numbers[0] = multiplier(prior[1], d)  # of the scale matrix in the blocks
+    copy_matrix(hyper.start, hyper.expected, 1.0)
+    if len(hyper.grid) > 0:
+        draw_nu(hyper, prior, blocks, beta, rng)
+    if len(hyper.df) > 0:
+        if beta == 1.0:
+            draw_expected(hyper, prior, blocks, rng)
+        if beta != 1.0 or len(hyper.ties) > 0:
+            move_expected(hyper, prior, blocks, beta, rng)
+    if len(hyper.kappa) > 0:
+        move_kappa(hyper, prior, prior_mean, blocks, beta, rng)
+
+
+@kernel
+def copy_matrix(to, source, factor):
+    """to = factor * source"""
+    for a in range(len(to)):
+        for b in range(len(to)):
+            to[a, b] = factor * source[a, b]
+
+
+@kernel
+def multiplier(nu, d):
+    """The c of the scale matrix c (M + F)."""
+    return max(nu - d - 1.0, 1.0)
+
+
+@kernel
+def set_change(hyper, c, expected):
+    """Set `hyper.change` to c (expected + F) less the scale matrix in the blocks."""
+    change, old = hyper.change, hyper.numbers[0]
+    for a in range(len(change)):
+        for b in range(len(change)):
+            change[a, b] = c * expected[a, b] - old * hyper.start[a, b]
+        change[a, a] += (c - old) * hyper.floor[a]
+
+
+@kernel(inline=True, reassociate=True)
+def dot(A, a, B, b, stop):
+    """A[a, :stop] . B[b, :stop]"""
+    total = 0.0
+    for c in range(stop):
+        total += A[a, c] * B[b, c]
+    return total
+
+
+@kernel
+def whiten_change(hyper, R):
+    """Set `hyper.whitened` to R D R'."""
+    for a in range(len(R)):
+        for c in range(len(R)):
+            hyper.half[a, c] = dot(R, a, hyper.change, c, a + 1)
+        for b in range(a + 1):
+            hyper.whitened[a, b] = dot(hyper.half, a, R, b, b + 1)
+
+
+@kernel
+def factorise(A, factor, one, C):
+    """Fill the lower triangle of C with the Cholesky factor of one I + factor A.
+
+    Return the log determinant; -inf if the matrix is not positive definite.
+    """
+    log_det = 0.0
+    for a in range(len(A)):
+        for b in range(a):
+            C[a, b] = (factor * A[a, b] - dot(C, a, C, b, b)) / C[b, b]
+        square = one + factor * A[a, a] - dot(C, a, C, a, a)
+        if not square > 0.0:
+            return -math.inf
+        C[a, a] = math.sqrt(square)
+        log_det += math.log(square)
+    return log_det
+
+
+@kernel
+def log_det_change(hyper, R):
+    """log |I + R D R'|, whose Cholesky factor is then in `hyper.factor`; or -inf."""
+    whiten_change(hyper, R)
+    return factorise(hyper.whitened, 1.0, 1.0, hyper.factor)
+
+
+@kernel
+def add_wishart(C, R, df, factor, hyper, out, rng):
+    """Add factor times a draw from Wishart(df, (C R^-1 R^-T C')^-1) to the lower triangle of out.
+
+    C and R are lower triangular. With Q = C^-1 R and Bartlett's A, the draw is (A' Q)' (A' Q).
+    """
+    d, Q, V, A = len(C), hyper.half, hyper.proposed, hyper.random
+    for a in range(d):
+        for b in range(d):
+            Q[a, b] = R[a, b] if b <= a else 0.0
+            V[a, b] = 0.0
+            A[a, b] = rng.standard_normal() if b < a else 0.0
+        A[a, a] = math.sqrt(rng.chisquare(df - a))
+        for c in range(a):
+            for b in range(c + 1):
+                Q[a, b] -= C[a, c] * Q[c, b]
+        for b in range(a + 1):
+            Q[a, b] /= C[a, a]
+    for a in range(d):
+        for j in range(a + 1):
+            for b in range(a + 1):
+                V[j, b] += A[a, j] * Q[a, b]
+    for j in range(d):
+        for a in range(d):
+            for b in range(a + 1):
+                out[a, b] += factor * V[j, a] * V[j, b]
+
+
+@kernel
+def log_det_expected(hyper, expected, floor):
+    """log |M + floor * F|, or -inf."""
+    for a in range(len(expected)):
+        for b in range(a + 1):
+            hyper.half[a, b] = expected[a, b]
+        hyper.half[a, a] += floor * hyper.floor[a]
+    return factorise(hyper.half, 1.0, 0.0, hyper.factor)
+
+
+@kernel
+def log_gamma_ratio(df, n, d):
+    """log Gamma_d((df + n) / 2) - log Gamma_d(df / 2)."""
+    total = 0.0
+    for i in range(d):
+        total += math.lgamma(0.5 * (df + n - i)) - math.lgamma(0.5 * (df - i))
+    return total
+
+
+@kernel
+def draw_nu(hyper, prior, blocks, beta, rng):
+    """Draw nu from the grid given M, with the covariances integrated out."""
+    d, grid, log_p, old = len(hyper.floor), hyper.grid, hyper.log_p, hyper.numbers[0]
+    log_det = log_det_expected(hyper, hyper.expected, 1.0)
+    set_change(hyper, old + 1.0, hyper.expected)  # M + F
+    log_p[:] = 0.0
+    for k in range(len(blocks.size)):
+        whiten_change(hyper, blocks.inv_chol[k])
+        n = blocks.size[k]
+        for g in range(len(grid)):
+            c, nu = max(grid[g], 1.0), grid[g] + d + 1.0
+            own = blocks.log_det[k] + factorise(hyper.whitened, c - old, 1.0, hyper.factor)
+            log_p[g] += log_gamma_ratio(nu, n, d) + 0.5 * nu * (d * math.log(c) + log_det)
+            log_p[g] -= 0.5 * (nu + n) * own
+    top, total = -math.inf, 0.0
+    for g in range(len(grid)):
+        log_p[g] = beta * log_p[g] - math.log(grid[g])
+        top = max(top, log_p[g])
+    for g in range(len(grid)):
+        log_p[g] = math.exp(log_p[g] - top)
+        total += log_p[g]
+    left, g = rng.random() * total, 0
+    while left >= log_p[g] and g + 1 < len(grid):
+        left -= log_p[g]
+        g += 1
+    prior[1] = grid[g] + d + 1.0
+
+
+@kernel
+def draw_expected(hyper, prior, blocks, rng):
+    """Draw the precisions of the blocks, then M given these: a proposal if F is not zero."""
+    d, nu, H = len(hyper.floor), prior[1], hyper.precision
+    c, n_blocks = multiplier(nu, d), len(blocks.size)
+    set_change(hyper, c, hyper.expected)
+    copy_matrix(H, hyper.inverse_guess, 1.0)
+    for k in range(n_blocks):
+        log_det_change(hyper, blocks.inv_chol[k])
+        add_wishart(hyper.factor, blocks.inv_chol[k], nu + blocks.size[k], c, hyper, H, rng)
+    factorise(H, 1.0, 0.0, hyper.factor)
+    copy_matrix(hyper.whitened, H, 0.0)
+    copy_matrix(H, H, 0.0)
+    for a in range(d):
+        hyper.whitened[a, a] = 1.0
+    df = hyper.df[0] + n_blocks * nu
+    add_wishart(hyper.factor, hyper.whitened, df, 1.0, hyper, H, rng)
+    for a in range(d):
+        for b in range(a + 1):
+            hyper.proposed[a, b] = hyper.proposed[b, a] = H[a, b]
+    log_det = log_det_expected(hyper, hyper.proposed, 0.0)
+    if not log_det > -math.inf:  # singular to working precision
+        return
+    log_ratio = log_det_expected(hyper, hyper.proposed, 1.0) - log_det
+    log_ratio -= log_det_expected(hyper, hyper.expected, 1.0)
+    log_ratio += log_det_expected(hyper, hyper.expected, 0.0)
+    if math.log(1.0 - rng.random()) <= 0.5 * n_blocks * nu * log_ratio:
+        copy_matrix(hyper.expected, hyper.proposed, 1.0)
+
+
+@kernel
+def set_product(out, A):
+    """out = A A' for a lower triangular A."""
+    for a in range(len(A)):
+        for b in range(a + 1):
+            out[a, b] = out[b, a] = dot(A, a, A, b, b + 1)
+
+
+@kernel
+def log_expected(hyper, prior, blocks, expected, beta):
+    """Log density of M given the blocks, covariances integrated out, up to a constant."""
+    d, nu, n_blocks = len(hyper.floor), prior[1], len(blocks.size)
+    own = log_det_expected(hyper, expected, 0.0)
+    with_floor = log_det_expected(hyper, expected, 1.0)
+    if not own > -math.inf or not with_floor > -math.inf:
+        return -math.inf
+    total = 0.5 * (hyper.df[0] - d - 1.0) * own
+    for a in range(d):
+        for b in range(d):
+            total -= 0.5 * hyper.inverse_guess[a, b] * expected[a, b]
+    set_change(hyper, multiplier(nu, d), expected)
+    marginal = n_blocks * nu * with_floor
+    for k in range(n_blocks):
+        log_det = blocks.log_det[k] + log_det_change(hyper, blocks.inv_chol[k])
+        marginal -= (nu + blocks.size[k]) * log_det
+    return total + 0.5 * beta * marginal
+
+
+@kernel
+def move_expected(hyper, prior, blocks, beta, rng):
+    """Metropolis moves of M with the covariances integrated out.
+
+    They stretch all of M, a row of it, or a column of its Cholesky factor, and shear the factor.
+    """
+    d, A, proposed = len(hyper.floor), hyper.random, hyper.proposed
+    now = log_expected(hyper, prior, blocks, hyper.expected, beta)
+    for kind in range(4):
+        t, j = STEP * rng.standard_normal(), int(d * rng.random())
+        e = math.exp(t)
+        copy_matrix(proposed, hyper.expected, e if kind == 0 else 1.0)
+        log_jacobian = 0.5 * t * d * (d + 1.0)
+        if kind == 1:
+            for a in range(d):
+                proposed[j, a] *= e
+            for a in range(d):
+                proposed[a, j] *= e
+            log_jacobian = t * (d + 1.0)
+        elif kind > 1:
+            copy_matrix(A, hyper.expected, 0.0)
+            factorise(hyper.expected, 1.0, 0.0, A)
+            low, log_jacobian = int(d * rng.random()), 0.0
+            if kind == 2:
+                for a in range(d):
+                    A[a, j] *= e
+                log_jacobian = 2.0 * t * (d - j)
+            elif low < j:  # column j is zero above its diagonal: that of A does not change
+                for a in range(d):
+                    A[a, low] += t * A[a, j]
+            set_product(proposed, A)
+        then = log_expected(hyper, prior, blocks, proposed, beta)
+        if math.log(1.0 - rng.random()) < then - now + log_jacobian:
+            copy_matrix(hyper.expected, proposed, 1.0)
+            now = then
+
+
+@kernel
+def move_kappa(hyper, prior, prior_mean, blocks, beta, rng):
+    """A Metropolis move of log kappa, with means and covariances integrated out."""
+    d, old, nu, z = len(hyper.floor), prior[0], prior[1], hyper.random
+    new = old * math.exp(WIDE * rng.standard_normal())
+    set_change(hyper, multiplier(nu, d), hyper.expected)
+    total = 0.0
+    for k in range(len(blocks.size)):
+        n, square = blocks.size[k], 0.0
+        log_det_change(hyper, blocks.inv_chol[k])
+        for a in range(d):  # z = C^-1 R (mean of the rows - prior mean)
+            value = 0.0
+            for b in range(a + 1):
+                gap = (blocks.mean[k, b] - prior_mean[b]) * (old + n) / n
+                value += blocks.inv_chol[k, a, b] * gap
+            for b in range(a):
+                value -= hyper.factor[a, b] * z[b, 0]
+            z[a, 0] = value / hyper.factor[a, a]
+            square += z[a, 0] * z[a, 0]
+        change = new * n / (new + n) - old * n / (old + n)
+        total += 0.5 * d * math.log(new * (old + n) / (old * (new + n)))
+        total -= 0.5 * (nu + n) * math.log(max(1.0 + change * square, 1e-300))
+    log_prior = hyper.kappa[0] * math.log(new / old) - hyper.kappa[1] * (new - old)  # of log kappa
+    if math.log(1.0 - rng.random()) < log_prior + beta * total:
+        prior[0] = new
