@@ -40,8 +40,10 @@ def bayes_factor(model_a: Any, model_b: Any) -> BayesFactor:
     Notes
     -----
     The hyper-parameters of the likelihood must be those of the same model. Values of "auto" depend
-    only on the data, so they are the same for the same data. The evidence depends as much on the
-    priors of the cluster parameters as on the prior of the partition.
+    only on the data, so they are the same for the same data. This also means that the prior has
+    seen the data: the Bayes factor compares models that share this guess. Give numbers to compare
+    priors that were chosen beforehand. The evidence depends as much on the priors of the cluster
+    parameters as on the prior of the partition.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster._core import arguments
 from bnpcluster._core.messages import Action, Message, setting
+from bnpcluster._core.operations import traces_learned
 from bnpcluster._estimators.report import Report
 from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task
@@ -72,6 +73,14 @@ class Sampled(ClusterMixin, BaseEstimator):
     def _describe_data(self) -> dict[str, str]:
         """Lines of the report about the data."""
         raise NotImplementedError(f"{type(self).__name__} must define _describe_data().")
+
+    def _describe_hyper_parameters(self) -> dict[str, str]:
+        """Lines of the report about the hyper-parameters of the likelihood."""
+        return {}
+
+    def _learned_traces(self) -> list[str]:
+        """Names of the traces of learned hyper-parameters."""
+        return list(traces_learned(self._fitted.bound))
 
     def _describe_quality(self) -> dict[str, str]:
         """Lines at the end of the report."""

@@ -20,6 +20,7 @@ from bnpcluster._estimators.encoding import (
     is_frame,
     with_values,
 )
+from bnpcluster._estimators.hyper_parameters import describe, hyper_parameters
 from bnpcluster._fitting import smc_runs
 from bnpcluster._fitting.fitted import Fitted, Outcome
 from bnpcluster._fitting.smc_runs import check_fixed
@@ -31,6 +32,11 @@ from bnpcluster.likelihoods.base import check_observed
 from bnpcluster.samplers import SAMPLERS, ParticleSampler
 from bnpcluster.samplers.base import check_operations
 
+DATA_DEPENDENT = (
+    "the hyper-parameters of the likelihood were guessed from the data, so the prior has seen the "
+    "data: the evidence compares models with the same guess, and it is not a marginal likelihood "
+    "under a prior chosen beforehand"
+)
 COMPARED_ROWS = 500  # the report compares predictions with the point estimate at so many rows
 
 
@@ -202,6 +208,25 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
     def _describe_data(self) -> dict[str, str]:
         return {"data": f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"}
+
+    def _describe_hyper_parameters(self) -> dict[str, str]:
+        return {**describe(self._fitted, self._names()), **self._caution()}
+
+    def _caution(self) -> dict[str, str]:
+        """What to bear in mind if the evidence was computed under a prior from the data."""
+        guessed = self._fitted.likelihood.is_guessed
+        if not guessed or not hasattr(self, "log_evidence_"):
+            return {}
+        return {"caution": DATA_DEPENDENT}
+
+    @property
+    def hyper_parameters_(self) -> dict[str, Any]:
+        """The hyper-parameters of the likelihood, in the units of the data.
+
+        A learned one has its draws, with the chains and draws first. A fixed one has its value.
+        """
+        check_is_fitted(self)
+        return hyper_parameters(self._fitted)
 
     def _describe_quality(self) -> dict[str, str]:
         some = slice(None, None, -(-self.posterior_.n_items // COMPARED_ROWS))

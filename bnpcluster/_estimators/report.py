@@ -50,8 +50,9 @@ class Report(NamedTuple):
                 name: f"{np.average(trace, weights=posterior.weights):.3g} "
                 f"(90 % interval {_interval(trace, posterior.weights)})"
                 for name, trace in posterior.traces.items()
-                if name not in ("n_clusters", "log_posterior")
+                if name not in ("n_clusters", "log_posterior", *model._learned_traces())
             },
+            **model._describe_hyper_parameters(),
             **model._describe_quality(),
             **_notes(model),
         }

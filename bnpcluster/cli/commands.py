@@ -18,7 +18,7 @@ from bnpcluster._core.messages import in_shell_words, with_columns
 from bnpcluster._estimators.mixture import Mixture
 from bnpcluster._version import __version__
 from bnpcluster.cli import read, write
-from bnpcluster.likelihoods import LIKELIHOODS, PyClone
+from bnpcluster.likelihoods import LIKELIHOODS, Likelihood, PyClone
 from bnpcluster.likelihoods.pyclone.tables import COLUMNS, index_rows
 from bnpcluster.mixtures import PRESETS, BNPMixture
 from bnpcluster.priors import PRIORS
@@ -117,6 +117,13 @@ def parser() -> Parser:
     group.add_argument(
         "--likelihood", metavar="NAME", help=f"{', '.join(ROW_LIKELIHOODS)} (mixed); niw by default"
     )
+    group.add_argument(
+        "--hyper",
+        action="append",
+        metavar="NAME=VALUE",
+        help="hyper-parameter of the likelihood: auto (learned where possible), data (a guess from "
+        "the data), a number, or shape,rate of a gamma hyper-prior; may be repeated",
+    )
     command = _add_command(commands, "pyclone", "cluster mutations by their prevalence", pyclone)
     group = command.add_argument_group("reads")
     for name, (kind, text) in READS.items():
@@ -206,6 +213,21 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     )
 
 
+def with_hyper(name: Any, given: list[str]) -> Likelihood:
+    """The likelihood with the hyper-parameters of the options --hyper."""
+    if name not in ROW_LIKELIHOODS or name == "columns":
+        raise ValueError("--hyper needs a --likelihood other than columns.")
+    cls, values = LIKELIHOODS[name], {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or key not in cls.learnable:
+            raise ValueError(
+                f"--hyper {text}: write NAME=VALUE with one of {', '.join(cls.learnable)}."
+            )
+        values[key] = parse_value(value)
+    return cls(**values)
+
+
 def parse_value(text: str) -> Any:
     """A number, a word, or a tuple of them: `0.5`, `auto`, `1,0.1`."""
     parts = tuple(_number_or_word(part.strip()) for part in text.split(","))
@@ -232,6 +254,8 @@ def fit(options: argparse.Namespace) -> int:
     rows = read.select_rows(table, options.table.name, options.id_column, chosen, coded)
     if model.likelihood == "columns":
         model.set_params(likelihood=read.column_likelihoods(rows))
+    if "hyper" in options:
+        model.set_params(likelihood=with_hyper(model.likelihood, options.hyper))
     write.prepare_folder(options.out, write.FILES, options.force)
     with with_columns(list(rows.columns)):
         doubtful = _fit_model(model, np.column_stack(list(rows.columns.values())))

@@ -62,6 +62,14 @@ class Likelihood(BaseEstimator):
         auto = [name for name in self.learnable if is_auto(getattr(self, name))]
         return clone(self).set_params(**dict.fromkeys(auto, "data"))
 
+    @property
+    def is_guessed(self) -> bool:
+        """Whether a hyper-parameter is fixed at a guess from the data."""
+        return any(is_guess(getattr(self, name)) for name in self.data_dependent)
+
+    data_dependent: tuple[str, ...] = ()
+    """The hyper-parameters whose guess depends on the data."""
+
     def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
         """The hyper-parameters in use, by name, in the units of the data.
 

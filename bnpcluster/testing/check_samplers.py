@@ -98,7 +98,7 @@ def check_sampler(
     >>> check_sampler(Gibbs(), Bernoulli(), DirichletProcess(1.0), X, n_replicates=1000) > 0.001
     True
     """
-    bound = likelihood.bind(np.asarray(X, float), 8)
+    bound = likelihood.guessed().bind(np.asarray(X, float), 8)
     n = len(X) - absent
     exact = enumerated(bound, prior, n, beta)
     state = State(bound, prior, with_absent(exact.partitions[0], bound, n), beta=beta)

@@ -72,6 +72,7 @@ def exact_posterior(
     ----------
     X : ndarray of shape (n, n_features)
     likelihood : Likelihood
+        Hyper-parameters that are "auto" are fixed at their guess from the data, as with "data".
     prior : Prior, at its current values
     beta : float, default=1.0
         Power of the likelihood.
@@ -91,7 +92,8 @@ def exact_posterior(
     >>> exact.probabilities.sum().round(9).tolist(), exact.n_clusters_pmf().shape
     (1.0, (3,))
     """
-    return enumerated(likelihood.bind(np.asarray(X, float), 4), prior, len(X), beta)
+    bound = likelihood.guessed().bind(np.asarray(X, float), 4)
+    return enumerated(bound, prior, len(X), beta)
 
 
 def enumerated(bound: Any, prior: Prior, n: int, beta: float = 1.0) -> ExactPosterior:

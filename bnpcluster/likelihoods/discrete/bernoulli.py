@@ -210,7 +210,7 @@ class BernoulliSlots(NamedTuple):
     bias_without: np.ndarray
 
     @property
-    def slot_axis(self) -> dict[str, int]:
+    def slot_axis(self) -> dict[str, Any]:
         """The arrays that a chain owns, and the axis of their slots."""
         first = ("size", "counts", "bias", "weight_without", "bias_without")
         own = dict.fromkeys(("hyper", "a", "b", "ab") if self.hyper.is_learned else ())

@@ -266,7 +266,7 @@ class CategoricalSlots(NamedTuple):
     bias_without: np.ndarray
 
     @property
-    def slot_axis(self) -> dict[str, int]:
+    def slot_axis(self) -> dict[str, Any]:
         """The arrays that a chain owns, and the axis of their slots."""
         first = ("size", "counts", "bias", "weight_without", "bias_without")
         own = dict.fromkeys(("hyper", "prior", "total") if self.hyper.is_learned else ())

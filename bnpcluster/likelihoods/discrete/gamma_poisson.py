@@ -16,7 +16,7 @@ linear in y and y^2. So two rows of tables per column show which slots can matte
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -86,7 +86,7 @@ class PoissonSlots(NamedTuple):
     bend: np.ndarray  # by column and slot
 
     @property
-    def slot_axis(self) -> dict[str, int]:
+    def slot_axis(self) -> dict[str, Any]:
         """The arrays that a chain owns, and the axis of their slots."""
         first = ("size", "total", "sum_log_base", "bias", "bias_without")
         return {**dict.fromkeys(first, 0), "slope": 1, "bend": 1, **owned(self, "log_alone")}

@@ -123,9 +123,9 @@ def register_learned(cls: type, put: Callable[[Any], None]) -> None:
         return result
 
 
-def owned(lik: Any, *names: str) -> dict[str, tuple | None]:
+def owned(lik: Any, *names: str) -> dict[str, Any]:
     """The arrays that a chain must own if hyper-parameters are learned, for `slot_axis`."""
     if not lik.hyper.is_learned:
         return {}
-    nested = dict.fromkeys(("hyper", "shape"))
+    nested: dict[str, Any] = dict.fromkeys(("hyper", "shape"))
     return {**nested, **dict.fromkeys(("rate", "log_rate", "log_step", *names), ())}

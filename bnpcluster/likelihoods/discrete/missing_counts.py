@@ -11,7 +11,7 @@ An item is the list of its observed columns.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -58,7 +58,7 @@ class ObservedCounts(NamedTuple):
     sum_log_base: np.ndarray
 
     @property
-    def slot_axis(self) -> dict[str, int]:
+    def slot_axis(self) -> dict[str, Any]:
         """The arrays that a chain owns, and the axis of their slots."""
         return {**dict.fromkeys(("size", "total", "sum_log_base"), 0), **owned(self)}
 

@@ -8,7 +8,7 @@ weight log(prior + n) - log(total + m). See `terms` for the predictives.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class ObservedTerms(NamedTuple):
     bias_without: np.ndarray
 
     @property
-    def slot_axis(self) -> dict[str, int]:
+    def slot_axis(self) -> dict[str, Any]:
         """The arrays that a chain owns, and the axis of their slots."""
         first = ("size", "counts", "bias", "weight_without", "bias_without")
         own = dict.fromkeys(("hyper", "prior", "total") if self.hyper.is_learned else ())

@@ -66,6 +66,7 @@ class Poisson(Likelihood):
     has_density = False
     takes_nan = True
     learnable = ("shape", "rate")
+    data_dependent = ("rate",)
 
     def __init__(self, *, shape: Any = "auto", rate: Any = "auto"):
         self.shape = shape

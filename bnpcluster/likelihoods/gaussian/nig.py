@@ -65,6 +65,7 @@ class NormalInverseGamma(Likelihood):
     is_gaussian = True
     takes_nan = True
     learnable = ("mean", "kappa", "shape", "scale")
+    data_dependent = ("mean", "kappa", "shape", "scale")
 
     def __init__(
         self,

@@ -112,6 +112,7 @@ class NormalInverseWishart(Likelihood):
     is_gaussian = True
     takes_nan = True
     learnable = ("mean", "kappa", "nu", "scale")
+    data_dependent = ("mean", "kappa", "nu", "scale")
 
     def __init__(
         self,
@@ -254,7 +255,8 @@ class NormalInverseWishart(Likelihood):
         """The same likelihood of a single column."""
         unit = units(X)
         self._hyper_parameters(unit.to_internal(X), unit)  # validates
-        nu, scale = self.nu, self.scale
+        nu: Any = self.nu
+        scale = self.scale
         if not is_guess(nu):
             nu = nu / 2
         if not (is_guess(scale) or isinstance(scale, Wishart)):

@@ -221,6 +221,11 @@ def _log_predictive(lik, k, i):
     return value
 
 
+@ops.renew_rows.register(ObservedRows)
+def _renew_rows(lik):
+    """Nothing: these rows keep no values that depend on the hyper-parameters."""
+
+
 @ops.log_predictive_without.register(ObservedRows)
 def _log_predictive_without(lik, k, i):
     return ops.log_predictive(lik, k, i)  # these rows are in no slot

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from bnpcluster._core import arguments
 from bnpcluster._core import operations as ops
@@ -203,6 +204,32 @@ class Columns(Likelihood):
             with with_columns(own):
                 bounds.append(likelihood.bind_observed(X[:, own], capacity))
         return _nested_pairs(bounds, capacity)
+
+    def guessed(self) -> Columns:
+        """The same likelihood with "data" instead of "auto" in all parts."""
+        if not self._is_resolved:
+            return clone(self)
+        return self._with_resolved([(part.guessed(), own) for part, own in self.parts])
+
+    @property
+    def is_guessed(self) -> bool:
+        """Whether a hyper-parameter of a part is fixed at a guess from the data."""
+        return any(part.is_guessed for part in self._likelihoods())
+
+    def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
+        """The hyper-parameters of all parts, with the number of the part in their names."""
+        found, done = {}, 0
+        likelihoods = self._likelihoods()
+        for j, (part, own) in enumerate(
+            zip(likelihoods, parts_of(bound, len(likelihoods)), strict=True)
+        ):
+            values = ops.learned(own)
+            draws = None
+            if learned is not None and values is not None:
+                draws = learned[:, done : done + len(values)]
+                done += len(values)
+            found.update({f"{k}_{j}": v for k, v in part.hyper_parameters(own, draws).items()})
+        return found
 
     def frozen(self, X: np.ndarray) -> Columns:
         """The same likelihood with every "auto" replaced by its value for `X`."""
