@@ -19,6 +19,17 @@ from bnpcluster.posterior import Posterior
 RHAT_LIMIT = 1.05
 ESS_WANTED = 100
 
+LEARNED = {
+    "log_scale": "the expected variance within clusters",
+    "nu": "nu",
+    "shape": "the shape",
+    "kappa": "kappa",
+    "log_strength": "the strength of the prior frequencies",
+    "log_shape": "the shape",
+    "log_mean": "the mean over clusters",
+}
+"""Learned hyper-parameters of the likelihood, by trace."""
+
 Row = dict[str, float | bool]
 
 
@@ -45,8 +56,7 @@ def judge(
             f"{who} on {_describe(worst)} (R-hat {rhat:.3f}, should be below {RHAT_LIMIT}"
             f"{apart(worst)}): ",
             longer,
-            ", or try ",
-            setting("sampler", other) if other else "another sampler",
+            *_another(worst, other),
             ".",
         )
     if not ess >= ESS_WANTED:
@@ -79,6 +89,13 @@ def _nothing_to_assess(posterior: Posterior, longer: Action) -> str:
     )
 
 
+def _another(name: str, other: str) -> list[str | Action]:
+    """Advice to try another sampler, unless all of them move the quantity in the same way."""
+    if name.rstrip("_0123456789") in LEARNED:
+        return []
+    return [", or try ", setting("sampler", other) if other else "another sampler"]
+
+
 def _describe(name: str) -> str:
     """Describe a quantity in words."""
     if name.startswith("pair_"):
@@ -90,4 +107,8 @@ def _describe(name: str) -> str:
             f"the size of the {f'{count} largest clusters' if count != '1' else 'largest cluster'}"
         )
     words = {"log_posterior": "the log posterior", "n_clusters": "the number of clusters"}
+    base = name.rstrip("_0123456789")
+    if base in LEARNED:
+        part = name[len(base) + 1 :]
+        return LEARNED[base] + (f" of part {part}" if part else "")
     return words.get(name, name)

@@ -64,10 +64,10 @@ class Bernoulli(Likelihood):
     cost of a row is the number of its columns with the rarer value of the column.
 
     If both are ``"auto"``, the prior counts of a column are its frequencies of ones and zeros in
-    all rows times a strength. The strength of every column is sampled with the partition, with
-    equal prior probabilities of 0.5, 1, 2, 4, ..., 128. A column that does not tell clusters apart
-    gets a large strength, and then it hardly counts. Particle samplers keep the values of
-    ``"data"``.
+    all rows times a strength. The strength of every column, one of 0.5, 1, 2, 4, ..., 128, is
+    sampled with the partition; the prior probability of s is in proportion to 1 / s**2. A column
+    that does not tell clusters apart gets a large strength, and then it hardly counts. Particle
+    samplers keep the values of ``"data"``.
 
     NaN entries are integrated out exactly.
 

@@ -71,9 +71,10 @@ class Categorical(Likelihood):
     (concentration * n_categories_d + m) in a cluster of m rows, n_d of which have category c_d.
 
     With ``concentration="auto"``, the prior counts of the categories are their frequencies in all
-    rows times a strength. The strength of every column is sampled with the partition, with equal
-    prior probabilities of 0.5, 1, 2, 4, ..., 128. A column that does not tell clusters apart gets a
-    large strength, and then it hardly counts. Particle samplers keep the values of ``"data"``.
+    rows times a strength. The strength of every column, one of 0.5, 1, 2, 4, ..., 128, is sampled
+    with the partition; the prior probability of s is in proportion to 1 / s**2. A column that does
+    not tell clusters apart gets a large strength, and then it hardly counts. Particle samplers keep
+    the values of ``"data"``.
 
     NaN entries are integrated out exactly.
 

@@ -20,7 +20,15 @@ from scipy.special import gammaln
 from bnpcluster._core import operations as ops
 
 GRID = 2.0 ** np.arange(-1, 8)
-"""The strengths, equally likely a priori."""
+"""The strengths."""
+
+FAVOUR = 2.0
+"""A strength s has a prior probability in proportion to s^-FAVOUR.
+
+If the strengths of all columns are large, all partitions explain the data equally well, and a
+single cloud dissolves. One cluster costs about log(n) / 2 in each column, so a large strength must
+cost more.
+"""
 
 
 class FrequencyPrior(NamedTuple):
@@ -62,12 +70,14 @@ def draw_strengths(
 ) -> NDArray[np.float64]:
     """Draw all strengths, given the counts of terms and the sizes by block and column."""
     d, log_p = len(hyper.strength), np.zeros((len(hyper.grid), len(hyper.strength)))
+    log_prior = -FAVOUR * np.log(hyper.grid)[:, None]
     for row, s in zip(log_p, hyper.grid, strict=True):
         prior = s * hyper.frequency
         of_terms = (gammaln(prior + counts) - gammaln(prior)).sum(axis=0)
         row += np.bincount(hyper.column, weights=of_terms, minlength=d)
         row += (gammaln(s) - gammaln(s + size)).sum(axis=0)
-    p = np.exp(beta * (log_p - log_p.max(axis=0))).cumsum(axis=0)
+    log_p = beta * log_p + log_prior
+    p = np.exp(log_p - log_p.max(axis=0)).cumsum(axis=0)
     return hyper.grid[(p < rng.random(d) * p[-1]).sum(axis=0)]
 
 
@@ -98,8 +108,10 @@ def register_learned(
 
     @ops.log_learned.register(cls)
     def log_learned(lik: Any) -> float:
-        d, n_values = len(lik.hyper.strength), max(1, len(lik.hyper.grid))
-        return -d * math.log(n_values)
+        if not lik.hyper.is_learned:
+            return 0.0
+        log_total = math.log((lik.hyper.grid**-FAVOUR).sum())
+        return float((-FAVOUR * np.log(lik.hyper.strength) - log_total).sum())
 
     @ops.traces_learned.register(cls)
     def traces_learned(lik: Any) -> dict[str, float]:

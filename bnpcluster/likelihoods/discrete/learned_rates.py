@@ -19,7 +19,14 @@ from scipy.special import gammaln
 from bnpcluster._core import operations as ops
 
 GRID = 2.0 ** np.arange(-2, 7)
-"""The shapes, equally likely a priori."""
+"""The shapes."""
+
+FAVOUR = 2.0
+"""A shape a has a prior probability in proportion to a^-FAVOUR.
+
+If the shapes of all columns are large, all partitions explain the data equally well, and a single
+cloud dissolves. One cluster costs about log(n) / 2 in each column, so a large shape must cost more.
+"""
 
 WEIGHT = 1.0  # shape of the gamma distribution of rho
 STEP = 0.5  # standard deviation of the moves of log rho at an inverse temperature other than one
@@ -60,7 +67,8 @@ def update(
     shape, rho, d = hyper.shape, hyper.rho, len(hyper.shape)
     if hyper.grid.size:
         log_p = np.array([log_marginal(np.full(d, a), rho, size, total) for a in hyper.grid])
-        p = np.exp(beta * (log_p - log_p.max(axis=0))).cumsum(axis=0)
+        log_p = beta * log_p - FAVOUR * np.log(hyper.grid)[:, None]
+        p = np.exp(log_p - log_p.max(axis=0)).cumsum(axis=0)
         shape = hyper.grid[(p < rng.random(d) * p[-1]).sum(axis=0)]
     if hyper.guess.size and beta == 1.0:
         filled = size > 0
@@ -106,7 +114,8 @@ def register_learned(cls: type, put: Callable[[Any], None]) -> None:
     def log_learned(lik: Any) -> float:
         hyper, total = lik.hyper, 0.0
         if hyper.grid.size:
-            total -= len(hyper.shape) * math.log(len(hyper.grid))
+            log_total = math.log((hyper.grid**-FAVOUR).sum())
+            total += float((-FAVOUR * np.log(hyper.shape) - log_total).sum())
         if hyper.guess.size:  # the density of log rho
             ratio = WEIGHT * hyper.rho / hyper.guess
             total += float((WEIGHT * np.log(ratio) - ratio).sum())

@@ -56,6 +56,7 @@ def joint_of_categories(X, grid, beta=1.0):
             of_column[j, g] += log_dirichlet_multinomial(block, grid[g] * frequencies[j])
         log_p[p] = beta * (of_column[0][:, None] + of_column[1])
     log_p += log_eppf(PRIOR, partitions)[:, None, None]
+    log_p -= 2.0 * (np.log(grid)[:, None] + np.log(grid))
     return partitions, np.exp(log_p - logsumexp(log_p)), frequencies
 
 
@@ -144,6 +145,7 @@ def test_counts(missing, beta, n=2500):
     for j in range(2):
         value = np.zeros((len(partitions), len(hyper.grid), len(log_rho)))
         value += gamma(1.0, scale=hyper.guess[j]).logpdf(np.exp(log_rho)) + log_rho
+        value -= 2.0 * np.log(hyper.grid)[:, None]
         for row, labels in zip(value, partitions, strict=True):
             for k in range(labels.max() + 1):
                 y = X[labels == k, j]
