@@ -1,4 +1,8 @@
-"""The posterior predictive of new rows, averaged over the draws of a posterior."""
+"""The posterior predictive of new rows, averaged over the draws of a posterior.
+
+Given a row, a draw counts in proportion to the density that it gives to the row. This holds for the
+novelty of the row and for its memberships.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,6 @@ CHUNK = 65_536  # rows predicted at a time
 class Prediction(NamedTuple):
     """The posterior predictive at new rows.
 
-    Given a row, a draw counts by its weight times the density that it gives to the row.
-
     Attributes
     ----------
     log_density : ndarray, shape (n_rows,)
@@ -28,7 +30,8 @@ class Prediction(NamedTuple):
     membership : ndarray, shape (n_rows, n_clusters)
         Probability of each cluster of the estimate, given that the row is in one of them.
     ess : ndarray, shape (n_rows,)
-        Effective number of draws: of independent ones of equal weight that tell as much.
+        Effective number of draws: (sum of t)^2 / (sum of t^2), where t is the weight of a draw
+        times the density that it gives to the row.
     """
 
     log_density: np.ndarray

@@ -17,6 +17,7 @@ DIGITS = f"{SUMS}test_rows_far_from_all_clusters_keep_their_digits"
 IMPOSSIBLE = f"{SUMS}test_rows_that_are_impossible_in_some_or_all_blocks"
 FULL = f"{SUMS}test_rows_that_are_impossible_under_some_draws"
 MIXTURES = "test_mixtures.py::"
+FEW = f"{MIXTURES}test_report_counts_rows_with_few_effective_draws"
 SCHEDULE = f"{MIXTURES}test_draws_are_the_states_that_the_schedule_names"
 RANDOMNESS = f"{MIXTURES}test_chains_and_iterations_have_randomness_of_their_own"
 ROUNDS = f"{MIXTURES}test_rounds_change_no_bit"
@@ -284,7 +285,7 @@ OUTSIDE = [
         "the sum is not rescaled when the largest term grows",
         "        total[i] *= factor\n",
         "",
-        f"{PREDICTION}test_exact_for_every_likelihood[nig-1]",
+        BEARS,
     ),
     Mutant(
         "_predict/kernels.py",
@@ -414,6 +415,38 @@ OUTSIDE = [
         ")",
         f"{PREDICTION}test_samples_come_from_the_predictive",
         compiled=True,
+    ),
+    Mutant(
+        "_estimators/mixture.py",
+        "Mixture._describe_few_draws",
+        "rows with few effective draws are those with many",
+        "ess < FEW_DRAWS",
+        "ess > FEW_DRAWS",
+        FEW,
+    ),
+    Mutant(
+        "_estimators/mixture.py",
+        "Mixture._describe_few_draws",
+        "a fit of few draws complains of each row",
+        " or self.posterior_.weights.size < FEW_DRAWS",
+        "",
+        FEW,
+    ),
+    Mutant(
+        "_estimators/mixture.py",
+        "Mixture._describe_few_draws",
+        "particles are advised more draws",
+        'if hasattr(self, "log_evidence_"):',
+        "if False:",
+        FEW,
+    ),
+    Mutant(
+        "_estimators/mixture.py",
+        "Mixture",
+        "the effective number of draws is the novelty",
+        "(found.novelty, found.ess)",
+        "(found.novelty, found.novelty)",
+        FEW,
     ),
     Mutant(
         "_fitting/rounds.py",
