@@ -30,6 +30,7 @@ from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge
 from bnpcluster.samplers.gibbs import sweep
 from bnpcluster.testing import exact_posterior
+from tests._predict.test_predictive import enumerated_row
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 QUICK = {"n_draws": 40, "n_warmup": 60, "random_state": 0}
@@ -113,6 +114,24 @@ def test_posterior_is_the_enumerated_one(alpha):
         np.asarray(model.coclustering_), expected / evidence.sum(), atol=tolerance
     )
     assert ("alpha" in model.posterior_.traces) == (alpha != 1.0)
+
+
+def test_novelty_and_memberships_are_the_enumerated_ones():
+    """Those of a whole fit, against the partitions of its rows and the new one."""
+    X = np.array([[-1.3], [-1.0], [-0.6], [0.4], [0.9], [1.3]])
+    new = np.array([[-1.1], [-0.1], [4.0], [40.0]])
+    likelihood = NormalInverseGamma(mean=0.0, kappa=0.3, shape=2.0, scale=0.3)
+    settings = {"n_draws": 5000, "n_warmup": 50, "random_state": 1}
+    model = DPMixture(alpha=0.5, likelihood=likelihood, **settings).fit(X)
+    prior = DirichletProcess(0.5)
+    rows = [enumerated_row(likelihood, prior, np.vstack([X, [x]]), model.labels_) for x in new]
+    novelty, ess = model.novelty(new, return_ess=True)
+    np.testing.assert_allclose(novelty, [row.novelty for row in rows], atol=0.015)
+    assert abs(rows[2].novelty - rows[2].plain[0]) > 0.05
+    membership = [row.membership for row in rows]
+    np.testing.assert_allclose(model.predict_proba(new), membership, atol=0.015)
+    np.testing.assert_array_equal(model.novelty(new), novelty)
+    assert ((ess > 1000) & (ess < 20000)).all()
 
 
 def test_draws_are_the_states_that_the_schedule_names(blobs):
@@ -471,6 +490,27 @@ def test_report_notes_an_estimate_that_no_draw_resembles():
     model = DPMixture(likelihood="bernoulli", **{**QUICK, "n_draws": 200}).fit(X)
     assert model.n_clusters_ > max(model.n_clusters_posterior_)
     assert "more clusters than any draw" in str(model.report())
+
+
+def test_report_counts_rows_with_few_effective_draws(monkeypatch):
+    monkeypatch.setattr("bnpcluster._estimators.mixture.COMPARED_ROWS", 60)
+    X = np.random.default_rng(0).standard_t(3, size=(120, 2))
+    quick = {"likelihood": "nig", "n_warmup": 0, "random_state": 0}
+    model = DPMixture(n_draws=6, **quick).fit(X)
+    few = (model.novelty(X[::2], return_ess=True)[1] < 20).sum()
+    assert 0 < few < 60
+    report = model.report()
+    start = f"novelty and memberships of {few} of 60 rows rest on fewer than 20 effective "
+    assert report.found["predictions"] == start + "draws: raise n_draws"
+    assert report.in_shell_words().found["predictions"] == start + "draws: raise --draws"
+    # If there are too few draws for any row, other sentences say so; if there are enough, none.
+    assert "predictions" not in DPMixture(n_draws=4, **quick).fit(X).report().found
+    assert "predictions" not in DPMixture(n_draws=40, **quick).fit(X).report().found
+    particles = {"sampler": "urn_smc", "n_particles": 12, "n_chains": 2, "alpha": 1.0}
+    told = DPMixture(**particles, likelihood="nig", random_state=0).fit(X).report()
+    assert told.found["predictions"].endswith("effective particles: raise n_particles")
+    shell = told.in_shell_words().found["predictions"]
+    assert shell.endswith("effective particles: raise --particles")
 
 
 def test_report_of_a_data_frame(blobs):

@@ -55,6 +55,7 @@ def in_shell_words(message: Any) -> str:
 RUN_LONGER = Action(
     "run longer with continue_fit(n_draws)", "run longer with more --draws and --warmup"
 )
+MORE_DRAWS = Action("raise n_draws", "raise --draws")
 MORE_PARTICLES = Action("raise n_particles", "raise --particles")
 GOOD_STARTS = Action("init='auto'", "--init auto")
 OPTIONS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from bnpcluster import densities
 from bnpcluster._core import arguments
-from bnpcluster._core.messages import with_columns
+from bnpcluster._core.messages import MORE_DRAWS, MORE_PARTICLES, Message, with_columns
 from bnpcluster._estimators.base import Components, Sampled
 from bnpcluster._estimators.encoding import (
     Encoding,
@@ -38,6 +38,7 @@ DATA_DEPENDENT = (
     "under a prior chosen beforehand"
 )
 COMPARED_ROWS = 500  # the report compares predictions with the point estimate at so many rows
+FEW_DRAWS = 20  # the report counts the rows whose predictions rest on fewer effective draws
 
 
 def _takes_rows(model: Any) -> bool:
@@ -231,9 +232,24 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     def _describe_quality(self) -> dict[str, str]:
         some = slice(None, None, -(-self.posterior_.n_items // COMPARED_ROWS))
         rows = self._fitted.X[some]
-        membership = predict(self._served(rows), rows).membership
-        agreement = np.mean(membership.argmax(axis=1) == self.labels_[some])
-        return {"agreement": f"predict(X) equals labels_ for {100 * agreement:.1f} % of the rows"}
+        found = predict(self._served(rows), rows)
+        agreement = np.mean(found.membership.argmax(axis=1) == self.labels_[some])
+        return {
+            "agreement": f"predict(X) equals labels_ for {100 * agreement:.1f} % of the rows",
+            **self._describe_few_draws(found.ess),
+        }
+
+    def _describe_few_draws(self, ess: np.ndarray) -> dict[str, str]:
+        """How many rows have too few effective draws, unless the fit has too few for any row."""
+        few = int(np.sum(ess < FEW_DRAWS))
+        if not few or self.posterior_.weights.size < FEW_DRAWS:
+            return {}
+        start = f"novelty and memberships of {few} of {len(ess)} rows rest on fewer than "
+        if hasattr(self, "log_evidence_"):
+            more = Message(start, f"{FEW_DRAWS} effective particles: ", MORE_PARTICLES)
+        else:
+            more = Message(start, f"{FEW_DRAWS} effective draws: ", MORE_DRAWS)
+        return {"predictions": more}
 
     @property
     def _n_features_out(self) -> int:
@@ -264,17 +280,19 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            Numbers of clusters of the point estimate. For a few rows of the training data they
-            may differ from `labels_`: `predict` assigns each row separately, while `labels_`
-            assigns all rows jointly. `report()` states the agreement.
+            Numbers of clusters of the point estimate: those of largest `predict_proba`. For a few
+            rows of the training data they may differ from `labels_`: `predict` assigns each row
+            separately, while `labels_` assigns all rows jointly. `report()` states the agreement.
         """
         return self.predict_proba(X).argmax(axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each cluster of the point estimate for each row.
 
-        The probabilities are conditional on the row being in one of these clusters. See `novelty`
-        for the probability that it is in none.
+        These are posterior probabilities given the training data and the row: each draw counts in
+        proportion to the predictive density that it gives to the row. They are also conditional on
+        the row being in one of these clusters. See `novelty` for the probability that it is in
+        none.
 
         Parameters
         ----------
@@ -335,20 +353,40 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         """
         return float(np.mean(self.score_samples(X)))
 
-    def novelty(self, X: Any) -> np.ndarray:
+    @overload
+    def novelty(self, X: Any, return_ess: Literal[False] = False) -> np.ndarray: ...
+
+    @overload
+    def novelty(self, X: Any, return_ess: Literal[True]) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def novelty(
+        self, X: Any, return_ess: bool = False
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Probability that each row belongs to a new cluster, unseen in training.
+
+        This is the posterior probability given the training data and the row: each draw counts in
+        proportion to the predictive density that it gives to the row.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to evaluate.
+        return_ess : bool, default=False
+            Whether to return the effective number of draws, too.
 
         Returns
         -------
         novelty : ndarray of shape (n_samples,)
-            Probabilities, averaged over draws.
+            Probabilities.
+        ess : ndarray of shape (n_samples,)
+            Effective number of draws that the novelty and the memberships of each row rest on:
+            the squared sum of the weights of the draws, given the row, over the sum of their
+            squares. It is 1 if one draw has all the weight. It does not count the
+            autocorrelation of chains. If it is small, raise `n_draws`. Only returned if
+            `return_ess` is True.
         """
-        return self._predicted(X).novelty
+        found = self._predicted(X)
+        return (found.novelty, found.ess) if return_ess else found.novelty
 
     def impute(self, X: Any = None) -> Any:
         """Replace missing entries by their posterior mean, given the observed entries.

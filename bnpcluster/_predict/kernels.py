@@ -3,11 +3,51 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import NEGLIGIBLE, add, clear, log_weights, remove
+
+
+class Sums(NamedTuple):
+    """Sums over the draws s, by row x; draws have the weights w_s and the densities p_s(x).
+
+    They are relative to the largest term so far, so that nothing overflows or vanishes. Rows that
+    have density zero under every draw so far have sums of the w_s instead.
+
+    Attributes
+    ----------
+    top : ndarray, shape (n_rows,): the largest log w_s p_s(x)
+    total : ndarray, shape (n_rows,): sum of w_s p_s(x), relative to exp(top)
+    squares : ndarray, shape (n_rows,): sum of their squares, relative to exp(2 top)
+    novelty : ndarray, shape (n_rows,): sum of w_s p_s(x, x is in a new block), relative to exp(top)
+    scale : ndarray, shape (n_rows,): the largest log w_s p_s(x, x is in block b) of any block b
+    membership : ndarray, shape (n_rows, n_clusters)
+        Sum of w_s p_s(x, x is in b) |b and c| / |b| by cluster c, relative to exp(scale). A new
+        block has no part in it. So rows far from all data keep the ratios of their clusters.
+    """
+
+    top: np.ndarray
+    total: np.ndarray
+    squares: np.ndarray
+    novelty: np.ndarray
+    scale: np.ndarray
+    membership: np.ndarray
+
+
+def empty_sums(n_rows: int, n_clusters: int) -> Sums:
+    """Sums over no draw."""
+    zero, least = np.zeros(n_rows), np.full(n_rows, -np.inf)
+    return Sums(
+        top=least,
+        total=zero,
+        squares=zero.copy(),
+        novelty=zero.copy(),
+        scale=least.copy(),
+        membership=np.zeros((n_rows, n_clusters)),
+    )
 
 
 @kernel
@@ -63,50 +103,74 @@ def set_overlap(labels, estimate, overlap, sizes):
 
 @kernel
 def add_to_sums(new, partition, overlap, draw_weight, sums):
-    """Add one draw to the sums of every row.
-
-    `total` and `membership` are relative to exp(top) and exp(scale). So rows far from all data
-    keep their density and the ratios of their clusters.
-    """
-    top, total, novelty, membership, scale = sums
-    weights, scores, empty = partition.weights, partition.scores, partition.n_blocks[0]
-    for i in range(len(top)):
+    """Add one draw to the sums of every row."""
+    slots, weights, empty = partition.slots, partition.weights, partition.n_blocks[0]
+    log_draw = math.log(draw_weight)
+    for i in range(len(sums.top)):
         count = log_weights(new, i, -1, 1.0, math.inf, partition)
-        # The empty slot comes first, the blocks follow.
-        nearest = -math.inf
+        fresh, nearest = -math.inf, -math.inf
         for c in range(count):
-            scores[c] = weights[c]
-            if partition.slots[c] != empty:
+            if slots[c] == empty:
+                fresh = weights[c]
+            else:
                 nearest = max(nearest, weights[c])
-        largest = max(nearest, weights[0])
-        evidence = 0.0
-        for c in range(count):
-            evidence += math.exp(scores[c] - largest)
-        if partition.slots[0] == empty:
-            novelty[i] += draw_weight * math.exp(weights[0] - largest) / evidence
-        add_scaled(top, total, i, largest, draw_weight * evidence)
-        level = nearest - largest - math.log(evidence)
-        factor = math.exp(min(scale[i] - level, 0.0))
-        if level > scale[i]:
-            scale[i] = level
+        largest, density, novelty = max(fresh, nearest), 0.0, 0.0
+        if largest != -math.inf:
+            for c in range(count):
+                density += math.exp(weights[c] - largest)
+            novelty = math.exp(fresh - largest) / density
+            add_to_totals(log_draw + largest + math.log(density), novelty, log_draw, sums, i)
+        else:  # A row that is impossible is of a new block, if there may be one.
+            if partition.log_prior[empty] > -math.inf:
+                novelty = 1.0
+            add_to_totals(-math.inf, novelty, log_draw, sums, i)
+        add_to_membership(partition, count, nearest, overlap, log_draw, sums, i)
+
+
+@kernel(inline=True)
+def add_to_totals(log_term, novelty, log_draw, sums, i):
+    """Add a draw to the sums of row i; log_term is log w p(x), or -inf."""
+    top, total, squares = sums.top, sums.total, sums.squares
+    if log_term > top[i]:
+        factor = math.exp(top[i] - log_term)
+        total[i] *= factor
+        squares[i] *= factor * factor
+        sums.novelty[i] *= factor
+        top[i] = log_term
+    if top[i] == log_term:  # equal infinities have no difference
+        term = 1.0 if log_term > -math.inf else math.exp(log_draw)
+    else:
+        term = math.exp(log_term - top[i])
+    total[i] += term
+    squares[i] += term * term
+    sums.novelty[i] += term * novelty
+
+
+@kernel(inline=True)
+def add_to_membership(partition, count, nearest, overlap, log_draw, sums, i):
+    """Add the blocks among the candidates to the memberships of row i; `nearest` weighs most.
+
+    As long as no block is possible, all count by their prior weights.
+    """
+    scale, membership = sums.scale, sums.membership
+    slots, weights, empty = partition.slots, partition.weights, partition.n_blocks[0]
+    if log_draw + nearest > scale[i]:
+        factor = math.exp(scale[i] - log_draw - nearest)
+        for cluster in range(membership.shape[1]):
+            membership[i, cluster] *= factor
+        scale[i] = log_draw + nearest
+    if scale[i] == -math.inf:
+        for k in range(empty):
+            part = math.exp(log_draw + partition.log_prior[k])
             for cluster in range(membership.shape[1]):
-                membership[i, cluster] *= factor
-        share = draw_weight * math.exp(level - scale[i])
+                membership[i, cluster] += part * overlap[k, cluster]
+    else:
         for c in range(count):
-            k = partition.slots[c]
-            if k != empty and scores[c] > nearest - NEGLIGIBLE:
-                part = share * math.exp(scores[c] - nearest)
+            k, log_part = slots[c], log_draw + weights[c] - scale[i]
+            if k != empty and log_part > -NEGLIGIBLE:
+                part = math.exp(log_part)
                 for cluster in range(membership.shape[1]):
                     membership[i, cluster] += part * overlap[k, cluster]
-
-
-@kernel
-def add_scaled(top, total, i, log_term, factor):
-    """Add factor * exp(log_term) to the sum total * exp(top)."""
-    if log_term > top[i]:
-        total[i] *= math.exp(top[i] - log_term)
-        top[i] = log_term
-    total[i] += factor * math.exp(log_term - top[i])
 
 
 @kernel

@@ -1,4 +1,8 @@
-"""The posterior predictive of new rows, averaged over the draws of a posterior."""
+"""The posterior predictive of new rows, averaged over the draws of a posterior.
+
+Given a row, a draw counts in proportion to the density that it gives to the row. This holds for the
+novelty of the row and for its memberships.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from bnpcluster._core.operations import draw_latent, renew_rows, set_latent, set
 from bnpcluster._core.partition import Partition, new_partition
 from bnpcluster._core.state import grown_bound
 from bnpcluster._fitting.fitted import Fitted
-from bnpcluster._predict.kernels import add_draws, load_draw
+from bnpcluster._predict.kernels import add_draws, empty_sums, load_draw
 
 MOST_WORK = 2_000_000  # comparisons in a kernel call
 CHUNK = 65_536  # rows predicted at a time
@@ -25,11 +29,15 @@ class Prediction(NamedTuple):
     novelty : ndarray, shape (n_rows,): probability of a new cluster
     membership : ndarray, shape (n_rows, n_clusters)
         Probability of each cluster of the estimate, given that the row is in one of them.
+    ess : ndarray, shape (n_rows,)
+        Effective number of draws: (sum of t)^2 / (sum of t^2), where t is the weight of a draw
+        times the density that it gives to the row.
     """
 
     log_density: np.ndarray
     novelty: np.ndarray
     membership: np.ndarray
+    ess: np.ndarray
 
 
 def predict(fitted: Fitted, X: np.ndarray) -> Prediction:
@@ -43,12 +51,9 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
     bound, partition = new_workspace(fitted)
     new = fitted.likelihood.rows(bound, X)
     overlap = np.zeros((len(partition.sizes), n_clusters))
-    # Running log-sum-exp over draws: the largest term so far, and the sum relative to it.
-    top, total = np.full(n, -np.inf), np.zeros(n)
-    novelty, membership, scale = np.zeros(n), np.zeros((n, n_clusters)), np.full(n, -np.inf)
+    sums = empty_sums(n, n_clusters)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     weights = fitted.posterior.weights.ravel()
-    sums = (top, total, novelty, membership, scale)
     work = n * fitted.log_urn.shape[1] + labels.shape[1]
     # Draws with values of their own are loaded one at a time.
     own = fitted.latent is not None or fitted.learned is not None
@@ -56,8 +61,12 @@ def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
         load_values(fitted, bound, partition, some.start, new)
         draws = (labels[some], fitted.log_urn[some], weights[some])
         add_draws(bound, new, partition, draws, fitted.estimate, overlap, sums)
-    membership /= membership.sum(axis=1, keepdims=True)
-    return Prediction(top + np.log(total), novelty, membership)
+    return Prediction(
+        log_density=sums.top + np.log(sums.total),
+        novelty=sums.novelty / sums.total,
+        membership=sums.membership / sums.membership.sum(axis=1, keepdims=True),
+        ess=sums.total**2 / sums.squares,
+    )
 
 
 def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.ndarray:
@@ -69,12 +78,11 @@ def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.n
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     result = np.empty((len(draws), n))
     for row, r in zip(result, draws, strict=True):
-        top, total = np.full(n, -np.inf), np.zeros(n)
-        sums = (top, total, np.zeros(n), np.zeros((n, n_clusters)), np.full(n, -np.inf))
+        sums = empty_sums(n, n_clusters)
         load_values(fitted, bound, partition, r, new)
         draw = (labels[r : r + 1], fitted.log_urn[r : r + 1], np.ones(1))
         add_draws(bound, new, partition, draw, fitted.estimate, overlap, sums)
-        row[:] = top + np.log(total)
+        row[:] = sums.top + np.log(sums.total)
     return result
 
 

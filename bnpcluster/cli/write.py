@@ -75,8 +75,9 @@ def membership(posterior: Posterior, labels: NDArray) -> NDArray[np.float64]:
     """Probability of each cluster of the point estimate for each clustered item.
 
     In each draw, an item belongs to a block. The probability of a cluster is the share of that
-    block's items that are in the cluster, averaged over draws. `predict_proba` does the same for
-    new rows, whose block is not known.
+    block's items that are in the cluster, averaged over draws. The draws already know the item, so
+    their weights stay as they are. For new rows, `predict_proba` weights each draw by the density
+    that it gives to the row, too.
     """
     n_clusters, result = int(labels.max()) + 1, np.zeros((len(labels), int(labels.max()) + 1))
     flat, weights = label_draws.as_draws(posterior.labels), posterior.weights.ravel()

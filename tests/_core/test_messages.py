@@ -7,6 +7,7 @@ import pytest
 
 from bnpcluster._core.messages import (
     GOOD_STARTS,
+    MORE_DRAWS,
     MORE_PARTICLES,
     RUN_LONGER,
     Action,
@@ -28,6 +29,7 @@ from bnpcluster._core.messages import (
             "run longer with continue_fit(n_draws)",
             "run longer with more --draws and --warmup",
         ),
+        (MORE_DRAWS, "raise n_draws", "raise --draws"),
         (MORE_PARTICLES, "raise n_particles", "raise --particles"),
         (GOOD_STARTS, "init='auto'", "--init auto"),
         (setting("sampler", "pgsm"), "sampler='pgsm'", "--sampler pgsm"),

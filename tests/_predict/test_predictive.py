@@ -1,11 +1,13 @@
 """The posterior predictive, exact against enumeration."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from bnpcluster._fitting.fitted import Fitted, urn_weights
 from bnpcluster._predict.predictive import _batches, draw_log_densities, predict, sample
-from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma
+from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import PRIORS, DirichletProcess
 from bnpcluster.testing.enumeration import enumerated
@@ -35,35 +37,52 @@ def exactly_fitted(likelihood, prior, X, n):
     return Fitted(likelihood, bound, posterior, log_urn, estimate), exact
 
 
-def against_enumeration(likelihood, prior, X):
-    """Compare with the posterior of one item more: its evidence, and where the item sits in it."""
-    n = 4
-    fitted, exact = exactly_fitted(likelihood, prior, X, n)
-    prediction = predict(fitted, X[n:])
-    n_clusters = fitted.estimate.max() + 1
-    for row in range(len(X) - n):
-        every = likelihood.rows(fitted.bound, X[[*range(n), n + row]])
-        longer = enumerated(every, prior, n + 1)
-        evidence = longer.log_evidence - exact.log_evidence
-        assert prediction.log_density[row] == pytest.approx(evidence, abs=1e-9)
-        density = np.exp(longer.log_joint - longer.log_evidence)
-        # p(c | x) averages over draws of the first n items, so it weighs each by its posterior.
-        novelty, membership = 0.0, np.zeros(n_clusters)
-        for probability, labels in zip(exact.probabilities, exact.partitions, strict=True):
-            if probability == 0:
-                continue
-            same = np.all(longer.partitions[:, :n] == labels, axis=1)
-            chance = density[same] / density[same].sum()
-            for p, k in zip(chance, longer.partitions[same, n], strict=True):
-                if k > labels.max():
-                    novelty += probability * p
-                else:
-                    shares = np.bincount(fitted.estimate[labels == k], minlength=n_clusters)
-                    membership += probability * p * shares / shares.sum()
-        assert prediction.novelty[row] == pytest.approx(novelty, abs=1e-9)
-        np.testing.assert_allclose(
-            prediction.membership[row], membership / membership.sum(), atol=1e-9
-        )
+class Enumerated(NamedTuple):
+    """Where a new row is, by the posterior of all partitions of the data and the row."""
+
+    log_density: float
+    novelty: float
+    membership: np.ndarray
+    ess: float
+    plain: np.ndarray  # novelty and membership, if draws forgot what they say of the row
+
+
+def enumerated_row(likelihood, prior, X, estimate):
+    """The prediction of the last row of `X`, the others being the data of the fit."""
+    n = len(X) - 1
+    exact = enumerated(likelihood.bind(X[:n]), prior, n)
+    longer = enumerated(likelihood.rows(likelihood.bind(X[:n]), X), prior, n + 1)
+    # By partition of all rows: whether the last one is alone, or which clusters it is with.
+    place = np.zeros((len(longer.partitions), estimate.max() + 2))
+    for row, labels in zip(place, longer.partitions, strict=True):
+        mates = estimate[labels[:n] == labels[n]]
+        row[:] = np.bincount(mates + 1, minlength=len(row)) / max(len(mates), 1)
+        row[0] = len(mates) == 0
+    novelty, *members = longer.probabilities @ place
+    # By partition of the data: its posterior given the row, too, and where the row is then.
+    given, plain = np.zeros(len(exact.partitions)), np.zeros(place.shape[1])
+    for j, labels in enumerate(exact.partitions):
+        same = np.all(longer.partitions[:, :n] == labels, axis=1)
+        given[j] = longer.probabilities[same].sum()
+        if given[j] > 0:
+            plain += exact.probabilities[j] * longer.probabilities[same] @ place[same] / given[j]
+    plain[1:] /= plain[1:].sum()
+    log_density = longer.log_evidence - exact.log_evidence
+    ess = 1.0 / (given**2).sum()
+    return Enumerated(log_density, novelty, np.array(members) / np.sum(members), ess, plain)
+
+
+def against_enumeration(likelihood, prior, X, n=4):
+    """Predict every row after the first n; return the enumerated predictions, too."""
+    fitted, _ = exactly_fitted(likelihood, prior, X, n)
+    found = predict(fitted, X[n:])
+    rows = [[*range(n), i] for i in range(n, len(X))]
+    expected = [enumerated_row(likelihood, prior, X[some], fitted.estimate) for some in rows]
+    for name in ("log_density", "novelty", "membership"):
+        told = [getattr(row, name) for row in expected]
+        np.testing.assert_allclose(getattr(found, name), told, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(found.ess, [row.ess for row in expected], rtol=1e-10)
+    return expected
 
 
 @pytest.mark.parametrize(("likelihood", "X"), LIKELIHOOD_EXAMPLES)
@@ -75,6 +94,25 @@ def test_exact_for_every_likelihood(likelihood, X):
 def test_exact_for_every_prior(prior):
     X = np.array([[-1.0], [-0.7], [1.2], [0.9], [0.3], [8.0]])
     against_enumeration(NormalInverseGamma(), prior, X)
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "d"),
+    [
+        (NormalInverseGamma(mean=0.0, kappa=0.3, shape=2.0, scale=0.3), 1),
+        (NormalInverseWishart(mean=[0.0, 0.0], kappa=0.3, nu=4.0, scale=[[0.6, 0], [0, 0.6]]), 2),
+    ],
+    ids=["nig", "niw"],
+)
+def test_a_new_row_bears_on_the_partition_of_the_data(likelihood, d):
+    """Six rows, and new ones in a cluster, between clusters, beside them and far away."""
+    columns = [[-1.3, -1.0, -0.6, 0.4, 0.9, 1.3], [0.1, -0.2, 0.0, 0.3, 0.1, -0.4]]
+    rows = [[-1.1, 0.0], [-0.1, 0.2], [4.0, -0.5], [40.0, -1.0]]
+    X = np.vstack([np.transpose(columns), rows])[:, :d]
+    expected = against_enumeration(likelihood, DirichletProcess(0.5), X, n=6)
+    # Averages that forget the row differ by much more, so the comparison is worth something.
+    off = np.array([row.plain - [row.novelty, *row.membership] for row in expected])
+    assert (abs(off).max(axis=0) > 0.02).all()
 
 
 def test_every_draw_has_its_own_hyper_parameters():
@@ -89,9 +127,11 @@ def test_every_draw_has_its_own_hyper_parameters():
 
     both = predicted(DirichletProcess(), Posterior(labels, traces={"alpha": alphas}))
     single = [predicted(DirichletProcess(a), Posterior(labels[:, :1])) for a in alphas[0]]
-    mean = np.mean([np.exp(p.log_density) for p in single], axis=0)
-    np.testing.assert_allclose(np.exp(both.log_density), mean)
-    np.testing.assert_allclose(both.novelty, np.mean([p.novelty for p in single], axis=0))
+    density = np.array([np.exp(p.log_density) for p in single])
+    np.testing.assert_allclose(np.exp(both.log_density), density.mean(axis=0))
+    novelty = np.average([p.novelty for p in single], axis=0, weights=density)
+    np.testing.assert_allclose(both.novelty, novelty)
+    np.testing.assert_allclose(both.ess, density.sum(axis=0) ** 2 / (density**2).sum(axis=0))
 
 
 def test_rows_are_predicted_one_by_one_and_in_chunks(monkeypatch):

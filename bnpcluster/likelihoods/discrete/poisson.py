@@ -51,8 +51,8 @@ class Poisson(Likelihood):
     With ``"auto"``, the shape a and the rate a * r of every column are sampled with the partition.
     The shapes are 0.25, 0.5, 1, 2, 4, ..., 64, with prior probabilities in proportion to 1 / a**2,
     and r has an exponential distribution whose mean is one over the mean of the column. The larger
-    the shape, the more alike
-    are the means of the clusters. Particle samplers keep the values of ``"data"``.
+    the shape, the more alike are the means of the clusters. Particle samplers keep the values of
+    ``"data"``.
 
     NaN entries are integrated out exactly; "auto" then uses the observed entries.
 
