@@ -24,7 +24,7 @@ LEARNED = {
     "nu": "nu",
     "shape": "the shape",
     "kappa": "kappa",
-    "log_strength": "the strength of the prior frequencies",
+    "log_concentration": "the concentration",
     "log_shape": "the shape",
     "log_mean": "the mean over clusters",
 }

@@ -21,9 +21,9 @@ from bnpcluster.likelihoods.base import (
     is_guess,
     mean_imputed,
 )
-from bnpcluster.likelihoods.discrete.learned_frequencies import (
-    FrequencyPrior,
-    frequency_prior,
+from bnpcluster.likelihoods.discrete.learned_concentrations import (
+    ConcentrationPrior,
+    concentration_prior,
     register_learned,
 )
 from bnpcluster.likelihoods.discrete.missing_terms import (
@@ -63,11 +63,9 @@ class Bernoulli(Likelihood):
     ``log_marginal`` of m rows with s ones in a column is log B(a + s, b + m - s) - log B(a, b). The
     cost of a row is the number of its columns with the rarer value of the column.
 
-    If both are ``"auto"``, the prior counts of a column are its frequencies of ones and zeros in
-    all rows times a strength. The strength of every column, one of 0.5, 1, 2, 4, ..., 128, is
-    sampled with the partition; the prior probability of s is in proportion to 1 / s**2. A column
-    that does not tell clusters apart gets a large strength, and then it hardly counts. Particle
-    samplers keep the values of ``"data"``.
+    If both are ``"auto"``, both prior counts of a column have the same value c, one of 0.25, 0.5,
+    1, ..., 64. It is sampled with the partition; its prior probability is in proportion to
+    1 / c**2. Particle samplers keep the values of ``"data"``.
 
     NaN entries are integrated out exactly.
 
@@ -130,29 +128,21 @@ class Bernoulli(Likelihood):
         prior = np.column_stack([b, a]).ravel()
         return bind_observed_terms(X, np.full(X.shape[1], 2), prior, hyper, capacity)
 
-    def _hyper_parameters(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, FrequencyPrior]:
+    def _hyper_parameters(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, ConcentrationPrior]:
         """The prior counts of ones and of zeros by column (learned: first values); hyper-priors."""
         d, is_learned = X.shape[1], is_auto(self.a) and is_auto(self.b)
-        counts = np.column_stack([np.nansum(1.0 - X, axis=0), np.nansum(X, axis=0)])
-        hyper = frequency_prior(counts.ravel(), np.full(d, 2), is_learned)
-        if is_learned:
-            b, a = hyper.prior_counts().reshape(d, 2).T
-            return a, b, hyper
+        hyper = concentration_prior(np.full(d, 2), is_learned)
         given = (1.0 if is_guess(value) else value for value in (self.a, self.b))
         a, b = (column_values(n, v, d, positive=True) for n, v in zip("ab", given, strict=True))
         return a, b, hyper
 
     def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
         """The hyper-parameters in use, by name."""
-        if not bound.hyper.is_learned:
-            a, b = (
-                column_values(n, 1.0 if is_guess(v) else v, len(bound.hyper.strength))
-                for n, v in (("a", self.a), ("b", self.b))
-            )
-            return {"a": a, "b": b}
-        strength = bound.hyper.strength if learned is None else learned
-        ones = bound.hyper.frequency[1::2]
-        return {"a": strength * ones, "b": strength * (1.0 - ones)}
+        if bound.hyper.is_learned:
+            values = bound.hyper.concentration if learned is None else learned
+            return {"a": values, "b": values}
+        given = {"a": self.a, "b": self.b}
+        return {name: np.asarray(1.0 if is_guess(v) else v) for name, v in given.items()}
 
     def frozen(self, X: np.ndarray) -> Bernoulli:
         """The same likelihood with every "auto" replaced by its guess."""
@@ -198,7 +188,7 @@ class BernoulliSlots(NamedTuple):
     start: np.ndarray
     terms: np.ndarray  # the columns in which an item departs
     common: np.ndarray  # the more common value of every column, 0 or 1
-    hyper: FrequencyPrior
+    hyper: ConcentrationPrior
     a: Table  # the prior count of departures
     b: Table  # the prior count of common values
     ab: Table  # a + b
@@ -223,11 +213,10 @@ class BernoulliSlots(NamedTuple):
 
 
 def _put(lik: BernoulliSlots) -> None:
-    """Make the tables those of the current strengths."""
-    b, a = lik.hyper.prior_counts().reshape(-1, 2).T
-    retabulate(lik.a, np.where(lik.common, b, a))
-    retabulate(lik.b, np.where(lik.common, a, b))
-    retabulate(lik.ab, a + b)
+    """Make the tables those of the current concentrations."""
+    for table in (lik.a, lik.b):
+        retabulate(table, lik.hyper.concentration)
+    retabulate(lik.ab, 2.0 * lik.hyper.concentration)
 
 
 def _counts(lik: BernoulliSlots, k: slice) -> tuple[np.ndarray, np.ndarray]:

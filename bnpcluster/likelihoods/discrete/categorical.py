@@ -21,9 +21,9 @@ from bnpcluster.likelihoods.base import (
     is_auto,
     is_guess,
 )
-from bnpcluster.likelihoods.discrete.learned_frequencies import (
-    FrequencyPrior,
-    frequency_prior,
+from bnpcluster.likelihoods.discrete.learned_concentrations import (
+    ConcentrationPrior,
+    concentration_prior,
     register_learned,
 )
 from bnpcluster.likelihoods.discrete.missing_terms import (
@@ -31,7 +31,7 @@ from bnpcluster.likelihoods.discrete.missing_terms import (
     bind_observed_terms,
     observed_lists,
     probabilities,
-    put_strengths,
+    put_concentrations,
     sample_terms,
 )
 from bnpcluster.likelihoods.discrete.terms import sums_terms
@@ -70,11 +70,9 @@ class Categorical(Likelihood):
     A row with categories c_d has the predictive probability prod_d (concentration + n_d) /
     (concentration * n_categories_d + m) in a cluster of m rows, n_d of which have category c_d.
 
-    With ``concentration="auto"``, the prior counts of the categories are their frequencies in all
-    rows times a strength. The strength of every column, one of 0.5, 1, 2, 4, ..., 128, is sampled
-    with the partition; the prior probability of s is in proportion to 1 / s**2. A column that does
-    not tell clusters apart gets a large strength, and then it hardly counts. Particle samplers keep
-    the values of ``"data"``.
+    With ``concentration="auto"``, the concentration of every column, one of 0.25, 0.5, 1, ..., 64,
+    is sampled with the partition; the prior probability of c is in proportion to 1 / c**2. Particle
+    samplers keep the values of ``"data"``.
 
     NaN entries are integrated out exactly.
 
@@ -136,26 +134,20 @@ class Categorical(Likelihood):
 
     def _hyper_parameters(
         self, X: np.ndarray, n_categories: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, FrequencyPrior]:
+    ) -> tuple[np.ndarray, np.ndarray, ConcentrationPrior]:
         """Prior counts of categories, their sums (learned: first values), and hyper-priors."""
         _check_known_categories(X, n_categories)
-        first, observed = np.cumsum(n_categories) - n_categories, ~np.isnan(X)
-        terms = (np.where(observed, X, 0.0) + first)[observed].astype(np.intp)
-        counts = np.bincount(terms, minlength=int(n_categories.sum())).astype(float)
-        hyper = frequency_prior(counts, n_categories, is_auto(self.concentration))
-        if hyper.is_learned:
-            return hyper.prior_counts(), hyper.strength.copy(), hyper
+        hyper = concentration_prior(n_categories, is_auto(self.concentration))
         given = 1.0 if is_guess(self.concentration) else self.concentration
         concentration = column_values("concentration", given, X.shape[1], positive=True)
         return np.repeat(concentration, n_categories), concentration * n_categories, hyper
 
     def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
         """The hyper-parameters in use, by name."""
-        hyper = bound.hyper
-        if not hyper.is_learned:
-            return {"concentration": bound.prior.base}
-        strength = hyper.strength if learned is None else learned
-        return {"concentration": strength[..., hyper.column] * hyper.frequency}
+        if bound.hyper.is_learned:
+            return {"concentration": bound.hyper.concentration if learned is None else learned}
+        given = 1.0 if is_guess(self.concentration) else self.concentration
+        return {"concentration": np.asarray(given)}
 
     def frozen(self, X: np.ndarray) -> Categorical:
         """The same likelihood with every "auto" replaced by its value for `X`."""
@@ -256,7 +248,7 @@ class CategoricalSlots(NamedTuple):
     start: np.ndarray
     terms: np.ndarray  # the categories of an item, one per column
     n_categories: np.ndarray  # by column
-    hyper: FrequencyPrior
+    hyper: ConcentrationPrior
     prior: Table  # the concentration of every category
     total: Table  # its sum over the categories of a column
     size: np.ndarray
@@ -281,7 +273,7 @@ class CategoricalSlots(NamedTuple):
 
 register_learned(
     CategoricalSlots,
-    put_strengths,
+    put_concentrations,
     lambda lik, k: (
         lik.counts[k],
         np.broadcast_to(lik.size[k, None], (k.stop, len(lik.n_categories))),

@@ -14,7 +14,10 @@ import numpy as np
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, pool, remove
-from bnpcluster.likelihoods.discrete.learned_frequencies import FrequencyPrior, register_learned
+from bnpcluster.likelihoods.discrete.learned_concentrations import (
+    ConcentrationPrior,
+    register_learned,
+)
 from bnpcluster.likelihoods.discrete.terms import sums_terms
 from bnpcluster.likelihoods.log_tables import (
     Table,
@@ -35,7 +38,7 @@ class ObservedTerms(NamedTuple):
     n_categories: np.ndarray  # by column
     first: np.ndarray  # by column: the number of its first category
     column: np.ndarray  # by category
-    hyper: FrequencyPrior
+    hyper: ConcentrationPrior
     prior: Table  # the prior count of every category
     total: Table  # its sum over the categories of a column
     size: np.ndarray  # by slot and column: observed entries
@@ -90,13 +93,13 @@ def bind_observed_terms(codes, n_categories, prior, hyper, capacity):
     )
 
 
-def put_strengths(lik):
-    """Make the tables those of the current strengths."""
+def put_concentrations(lik):
+    """Make the tables those of the current concentrations."""
     retabulate(lik.prior, lik.hyper.prior_counts())
-    retabulate(lik.total, lik.hyper.strength)
+    retabulate(lik.total, lik.hyper.concentration * lik.n_categories)
 
 
-register_learned(ObservedTerms, put_strengths, lambda lik, k: (lik.counts[k], lik.size[k]))
+register_learned(ObservedTerms, put_concentrations, lambda lik, k: (lik.counts[k], lik.size[k]))
 
 
 def probabilities(bound, n_slots):

@@ -42,22 +42,19 @@ def log_dirichlet_multinomial(codes, prior):
 
 
 def joint_of_categories(X, grid, beta=1.0):
-    """Probabilities by partition and strength of both columns, and the frequencies."""
+    """Probabilities by partition and concentration of both columns, and even prior counts."""
     partitions = all_partitions(len(X))
-    frequencies = []
-    for column in X.T:
-        counts = np.bincount(column[~np.isnan(column)].astype(int))
-        frequencies.append((counts + 1.0) / (counts.sum() + len(counts)))
+    ones = [np.ones(int(np.nanmax(column)) + 1) for column in X.T]
     log_p = np.zeros((len(partitions), len(grid), len(grid)))
     for p, labels in enumerate(partitions):
         of_column = np.zeros((2, len(grid)))
         for j, g, k in itertools.product(range(2), range(len(grid)), range(labels.max() + 1)):
             block = X[labels == k, j]
-            of_column[j, g] += log_dirichlet_multinomial(block, grid[g] * frequencies[j])
+            of_column[j, g] += log_dirichlet_multinomial(block, grid[g] * ones[j])
         log_p[p] = beta * (of_column[0][:, None] + of_column[1])
     log_p += log_eppf(PRIOR, partitions)[:, None, None]
     log_p -= 2.0 * (np.log(grid)[:, None] + np.log(grid))
-    return partitions, np.exp(log_p - logsumexp(log_p)), frequencies
+    return partitions, np.exp(log_p - logsumexp(log_p)), ones
 
 
 def p_value(found, expected):
@@ -105,7 +102,7 @@ def test_categories(name, beta, n=2500):
 def test_predictive_of_categories(name):
     cls, X = CATEGORIES[name]
     grid = cls().bind(X, 8).hyper.grid
-    partitions, p, frequencies = joint_of_categories(X, grid)
+    partitions, p, ones = joint_of_categories(X, grid)
     new = X[[0, 1, 3]]
     expected = np.zeros(len(new))
     for z, labels in enumerate(partitions):
@@ -115,7 +112,7 @@ def test_predictive_of_categories(name):
             for i, row in enumerate(new):
                 ratio = np.ones((2, len(grid)))
                 for j, g in itertools.product(range(2), range(len(grid))):
-                    prior = grid[g] * frequencies[j]
+                    prior = grid[g] * ones[j]
                     joint = log_dirichlet_multinomial(np.append(block[:, j], row[j]), prior)
                     ratio[j, g] = np.exp(joint - log_dirichlet_multinomial(block[:, j], prior))
                 expected[i] += weight * (p[z] * ratio[0][:, None] * ratio[1]).sum()
@@ -190,15 +187,20 @@ def test_counts(missing, beta, n=2500):
     assert p_value(group[np.clip(found[:, 2], 0, len(cells) - 1)], expected) > 1e-4
 
 
-def test_a_column_that_says_nothing_gets_a_large_strength():
+def test_clear_columns_get_a_small_concentration():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 100)
-    X = (rng.random((200, 8)) < np.where(y[:, None] == np.arange(8) % 2, 0.9, 0.1)).astype(float)
-    X[:, 4:] = rng.random((200, 4)) < 0.3
+    X = (rng.random((200, 8)) < np.where(y[:, None] == np.arange(8) % 2, 0.99, 0.01)).astype(float)
+    X[:, 4:] = rng.random((200, 4)) < 0.5
     model = DPMixture(likelihood="bernoulli", n_draws=1500, random_state=0).fit(X)
-    a_b = model._fitted.likelihood.hyper_parameters(
-        model._fitted.bound, model._fitted.learned_draws
-    )
-    strength = np.median(a_b["a"] + a_b["b"], axis=0)
-    assert (strength[:4] <= 4).all() and (strength[4:] >= 16).all()
+    concentration = np.median(model.hyper_parameters_["a"], axis=(0, 1))
+    assert concentration[:4].max() < concentration[4:].min()
     assert model.n_clusters_ == 2
+
+
+@pytest.mark.parametrize("start", ["one", "singletons"])
+def test_a_cloud_of_zeros_and_ones_stays_whole(start):
+    rng = np.random.default_rng(1)
+    X = (rng.random((150, 6)) < rng.beta(0.7, 0.7, size=6)).astype(float)
+    fit = DPMixture(likelihood="bernoulli", init=start, n_draws=1000, random_state=0).fit(X)
+    assert fit.n_clusters_ == 1
