@@ -96,7 +96,7 @@ COLUMNS = [
     ),
     Mutant(
         "likelihoods/gaussian/nig_columns.py",
-        "bind_columns",
+        "normalisers",
         "the predictive's Gamma ratio is off by a half",
         "gammaln(a + 0.5) - gammaln(a) +",
         "gammaln(a + 1.0) - gammaln(a) +",
@@ -104,7 +104,7 @@ COLUMNS = [
     ),
     Mutant(
         "likelihoods/gaussian/nig_columns.py",
-        "bind_columns",
+        "normalisers",
         "the marginal's kappa ratio is upside down",
         "0.5 * np.log(kappa / k)",
         "0.5 * np.log(k / kappa)",

@@ -121,10 +121,10 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/discrete/categorical.py",
-        "Categorical.bind",
+        "Categorical._hyper_parameters",
         "the concentration is not summed over the categories",
-        "tabulate(concentration * n_categories, n + 2)",
-        "tabulate(concentration, n + 2)",
+        "np.repeat(concentration, n_categories), concentration * n_categories, hyper",
+        "np.repeat(concentration, n_categories), concentration, hyper",
         DIRICHLET,
     ),
     Mutant(
@@ -291,8 +291,8 @@ DISCRETE = [
         "likelihoods/discrete/poisson.py",
         "Poisson._hyper_parameters",
         "the automatic rate forgets the shape",
-        "rate = shape / np.maximum",
-        "rate = 1.0 / np.maximum",
+        "d, positive=True) / shape",
+        "d, positive=True)",
         f"{POISSON}test_auto_is_an_exponential_distribution_with_the_mean",
     ),
     Mutant(

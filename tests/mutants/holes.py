@@ -213,7 +213,7 @@ MISSING = [
     ),
     Mutant(
         "_predict/predictive.py",
-        "load_latent",
+        "load_values",
         "all draws are predicted with one draw's missing entries",
         "        set_latent(bound, latent[draw])\n",
         "        set_latent(bound, fitted.latent[0])\n",
@@ -221,7 +221,7 @@ MISSING = [
     ),
     Mutant(
         "_predict/predictive.py",
-        "load_latent",
+        "load_values",
         "slots keep what they held under the last draw's entries",
         "        partition.labels[:] = -1\n",
         "",

@@ -128,8 +128,8 @@ NESTED_HOLES = [
         "likelihoods/gaussian/niw_nested.py",
         "bind_nested",
         "the prior scale is not reordered",
-        "scale = scale[np.ix_(order, order)]",
-        "scale = scale + 0.0",
+        "scale[np.ix_(order, order)], np.log",
+        "scale + 0.0, np.log",
         MARGINALS,
     ),
     Mutant(
@@ -144,8 +144,8 @@ NESTED_HOLES = [
         "likelihoods/gaussian/niw_nested.py",
         "nested_rows",
         "new rows have no predictive in an empty slot",
-        "    fill_log_empty(spare",
-        "    id(spare",
+        "    fill_log_empty_aside(other)\n",
+        "",
         NEW,
     ),
     Mutant(
@@ -198,7 +198,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
-        "_draw_latent",
+        "completed",
         "all pivots of a drawn covariance have the same degrees of freedom",
         "rng.chisquare(df + np.arange(stop))",
         "rng.chisquare(np.full(stop, df))",
@@ -206,7 +206,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
-        "_draw_latent",
+        "completed",
         "drawn regressions have exact means",
         "rng.standard_normal(stop) / np.sqrt(r)",
         "np.zeros(stop)",
@@ -214,7 +214,7 @@ NESTED_HOLES = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",
-        "_draw_latent",
+        "completed",
         "drawn entries do not look at the observed ones",
         "            z[:start] = np.linalg.solve(",
         "            z[:start] += 0.0 * np.linalg.solve(",
@@ -224,8 +224,8 @@ NESTED_HOLES = [
         "likelihoods/gaussian/niw_regressions.py",
         "_draw_latent",
         "drawn entries stand in the order of the levels",
-        "Z[:, back][np.isnan(lik.X[:, back])]",
-        "Z[np.isnan(lik.X)]",
+        "completed(lik, labels, rng)[:, back][np.isnan(lik.X[:, back])]",
+        "completed(lik, labels, rng)[np.isnan(lik.X)]",
         JOINT,
     ),
     Mutant(
@@ -261,19 +261,11 @@ NESTED_HOLES = [
         MIXED,
     ),
     Mutant(
-        "likelihoods/gaussian/niw.py",
-        "_normalisers_by_level",
+        "likelihoods/gaussian/niw_normalisers.py",
+        "normalisers_by_level",
         "tables of leading columns have all degrees of freedom",
-        "nu - len(scale) + end",
+        "nu - d + end",
         "nu",
-        MARGINALS,
-    ),
-    Mutant(
-        "likelihoods/gaussian/niw.py",
-        "_normalisers_by_level",
-        "tables are those of the first columns",
-        "own = nested.order[:end]",
-        "own = np.arange(end)",
         MARGINALS,
     ),
     Mutant(

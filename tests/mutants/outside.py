@@ -498,10 +498,10 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "end_round",
+        "Chain.copy_state",
         "a round forgets the hyper-parameters of the last",
-        "= state.labels.copy(), state.prior",
-        "= state.labels.copy(), chain.prior",
+        "self.labels, self.prior = state.labels.copy(), state.prior",
+        "self.labels = state.labels.copy()",
         ROUNDS,
     ),
     Mutant(

@@ -257,7 +257,7 @@ DISPLAYS = [
         "_fitting/rounds.py",
         "end_round",
         "the log posterior is not known after a round",
-        "    chain.log_posterior = log_posterior(state)\n",
+        "    chain.log_posterior = state.log_posterior()\n",
         "",
         LINES,
         compiled=True,

@@ -37,21 +37,29 @@ class NormalInverseGamma(Likelihood):
 
     Parameters
     ----------
-    mean : "auto", float or array of shape (n_features,), default="auto"
-        Prior mean of the cluster means. ``"auto"``: the mean of the data.
-    kappa : "auto" or float, default="auto"
-        Number of observations that the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
-    shape : "auto" or float, default="auto"
-        Shape of the inverse gamma distribution, for all columns. ``"auto"``: 1.5, plus up to
-        ``8 / d`` with thousands of rows; see `NormalInverseWishart`.
-    scale : "auto", float or array of shape (n_features,), default="auto"
-        Scale of the inverse gamma distribution. ``"auto"``: such that the prior mean of a
-        cluster's variance is `c` times the variance of the column.
+    mean : "auto", "data", float or array of shape (n_features,), default="auto"
+        Prior mean of the cluster means. ``"auto"`` and ``"data"``: the medians of the columns.
+    kappa : "auto", "data", float or pair, default="auto"
+        Number of observations that the prior mean is worth. ``"auto"`` and ``"data"``: `c` / 64,
+        see Notes. A pair (shape, rate): learned, with this gamma distribution.
+    shape : "auto", "data" or float, default="auto"
+        Shape of the inverse gamma distribution, for all columns. ``"auto"``: learned, unless a
+        scale is given. ``"data"``: 1.5, plus up to ``8 / d`` with thousands of rows.
+    scale : "auto", "data", float, array of shape (n_features,) or Wishart, default="auto"
+        Scale of the inverse gamma distribution. ``"auto"``: learned. A `Wishart` object: learned
+        under this hyper-prior, which is a gamma distribution in each column. ``"data"``: such that
+        the prior mean of a cluster's variance is `c` times the squared unit of the column.
 
     Notes
     -----
     `c` is the share of the total variance that belongs to a single cluster, estimated from the data
     as in `NormalInverseWishart`. For one column, the two likelihoods are equal.
+
+    With ``scale="auto"``, the scale of column j is ``max(shape - 1, 0.5) * (v_j + f_j)``. So
+    v_j + f_j is the variance that is expected of a cluster. v_j has an exponential distribution
+    whose mean is the guess of ``"data"``; f_j is the variance that rounding gives to the column.
+    Chains sample v_j with the partition, and the shape, common to all columns, on a grid. Particle
+    samplers keep the guess.
 
     NaN entries are integrated out exactly; "auto" then uses the observed entries.
 

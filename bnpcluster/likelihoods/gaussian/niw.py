@@ -65,19 +65,22 @@ class NormalInverseWishart(Likelihood):
 
     Parameters
     ----------
-    mean : "auto" or array of shape (n_features,), default="auto"
-        Prior mean of the cluster means. ``"auto"``: the mean of the data.
-    kappa : "auto" or float, default="auto"
-        Number of observations that the prior mean is worth. ``"auto"``: `c` / 64, see Notes.
-    nu : "auto" or float, default="auto"
-        Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: ``d + 2``, the smallest
-        integer for which the covariance has a prior mean (d = n_features); plus ``n / 500``, at
-        most ``16 / d``, as the weight of the automatic scale; plus up to ``d`` with few rows per
-        column (all of ``d`` for at most 10).
-    scale : "auto", float or array, default="auto"
+    mean : "auto", "data" or array of shape (n_features,), default="auto"
+        Prior mean of the cluster means. ``"auto"`` and ``"data"``: the medians of the columns.
+    kappa : "auto", "data", float or pair, default="auto"
+        Number of observations that the prior mean is worth. ``"auto"`` and ``"data"``: `c` / 64,
+        see Notes. A pair (shape, rate): learned, with this gamma distribution. Read the notes
+        first.
+    nu : "auto", "data" or float, default="auto"
+        Degrees of freedom, greater than ``n_features - 1``. ``"auto"``: learned, unless a scale
+        matrix is given. ``"data"``: ``d + 2``, the smallest integer for which the covariance has a
+        prior mean (d = n_features); plus ``n / 500``, at most ``16 / d``; plus up to ``d`` with few
+        rows per column (all of ``d`` for at most 10).
+    scale : "auto", "data", float, array or Wishart, default="auto"
         Scale matrix: a matrix, a vector (its diagonal) or a number (times the identity).
-        ``"auto"``: diagonal, such that the prior mean of a cluster's covariance is `c` times the
-        variances of the columns.
+        ``"auto"``: learned. A `Wishart` object: learned under this hyper-prior. ``"data"``:
+        diagonal, such that the prior mean of a cluster's covariance is `c` times the squared units
+        of the columns.
     missing : {"auto", "integrate", "impute"}, default="auto"
         How to treat missing entries (NaN). ``"integrate"``: integrate them out in closed form.
         This needs nested patterns: in some order of the columns, every row is observed up to some
@@ -87,19 +90,22 @@ class NormalInverseWishart(Likelihood):
 
     Notes
     -----
-    The automatic values follow the data, so that units and offsets of columns do not matter. They
-    depend on one number, `c` in [0.0001, 1]: the share of the total variance that belongs to a
-    single cluster, estimated from the distances between near neighbours. The prior mean of a
-    cluster's covariance is then about `c` times the total variances. With many rows and two
-    columns, this guess is worth up to eight rows. It keeps a cluster with a dense core and a wide
-    halo in one piece; with ``nu = d + 2`` such a cluster splits into several Gaussian layers. A
-    fixed ``scale=I`` on standardised data, a common choice, hides clusters that are much tighter
-    than the data as a whole.
+    With ``scale="auto"``, the scale matrix is ``max(nu - d - 1, 1) * (M + F)``. So M + F is the
+    covariance that is expected of a cluster. M has a Wishart distribution with d + 1 degrees of
+    freedom, whose mean is the guess of ``"data"``; F is the variance that rounding gives to the
+    columns. Chains sample M with the partition, and nu on the grid ``nu - d - 1`` = 1, 2, 3, 5, 8,
+    12, 20, 30, 50, 100, with weights in inverse proportion; values below 0.6 times the guess are
+    left out. Particle samplers keep the guess.
 
-    The mean of a cluster has a prior standard deviation of about eight standard deviations of the
-    data (kappa = c / 64). This prior must be wide. If the prior predictive density resembles the
-    data, a partition into singletons explains them about as well as real clusters do, and a sampled
-    alpha drifts towards it.
+    Guesses follow the data, so that units and offsets of columns do not matter. The unit of a
+    column is its interquartile range, divided by that of a standard Gaussian. The guesses depend on
+    one number, `c` in [0.0001, 1]: the share of the total variance that belongs to a single
+    cluster, estimated from the distances between near neighbours.
+
+    The mean of a cluster has a prior standard deviation of about eight units (kappa = c / 64). This
+    prior must be wide. If the prior predictive density resembles the data, a partition into
+    singletons explains them about as well as real clusters do, and a sampled alpha drifts towards
+    it. A learned kappa tends to grow in this direction.
 
     Examples
     --------

@@ -1,0 +1,270 @@
+"""Bugs of learned hyper-parameters."""
+
+from __future__ import annotations
+
+from tests.mutants import Mutant
+
+KERNELS = "likelihoods/gaussian/covariance_kernels.py"
+VARIANCES = "likelihoods/gaussian/learned_variances.py"
+CONCENTRATIONS = "likelihoods/discrete/learned_concentrations.py"
+RATES = "likelihoods/discrete/learned_rates.py"
+TESTS = "likelihoods/gaussian/test_learned.py::"
+UPDATES = f"{TESTS}test_updates_in_two_columns_and_more"
+PLAIN, TIED = f"{UPDATES}[planar-2-0.0-True]", f"{UPDATES}[planar-2-0.8-False]"
+COOL = f"{TESTS}test_updates_at_another_temperature[planar]"
+ONE = f"{TESTS}test_updates_in_one_column"
+DISCRETE = "likelihoods/discrete/test_learned.py::"
+STATE = "_fitting/test_learned.py::"
+RESUMED = f"{STATE}test_a_stopped_fit_resumes_bit_by_bit[niw_plane]"
+OWN = f"{STATE}test_each_draw_predicts_with_its_own_values"
+
+LEARNED = [
+    Mutant(
+        KERNELS,
+        "draw_expected",
+        "M has the degrees of freedom of the rows, too",
+        "df = hyper.df[0] + n_blocks * nu",
+        "df = hyper.df[0] + n_blocks * nu + blocks.size.sum()",
+        PLAIN,
+    ),
+    Mutant(
+        KERNELS,
+        "draw_expected",
+        "the prior of M is left out",
+        "copy_matrix(H, hyper.inverse_guess, 1.0)",
+        "copy_matrix(H, hyper.inverse_guess, 1e-9)",
+        PLAIN,
+    ),
+    Mutant(
+        "likelihoods/gaussian/learned_covariance.py",
+        "CovariancePrior.of",
+        "the prior of M has its mean for the inverse",
+        "np.linalg.inv(expected)",
+        "expected",
+        PLAIN,
+    ),
+    Mutant(
+        KERNELS,
+        "draw_expected",
+        "a proposal is always accepted",
+        "<= 0.5 * n_blocks * nu * log_ratio",
+        "<= 0.0",
+        TIED,
+    ),
+    Mutant(
+        KERNELS,
+        "move_expected",
+        "stretching all of M has no Jacobian",
+        "0.5 * t * d * (d + 1.0)",
+        "0.0",
+        TIED,
+    ),
+    Mutant(
+        KERNELS,
+        "move_expected",
+        "stretching a row of M has no Jacobian",
+        "log_jacobian = t * (d + 1.0)",
+        "log_jacobian = 0.0",
+        TIED,
+    ),
+    Mutant(
+        KERNELS,
+        "move_expected",
+        "stretching a column counts the wrong entries",
+        "2.0 * t * (d - j)",
+        "2.0 * t * (j + 1)",
+        TIED,
+    ),
+    Mutant(
+        KERNELS,
+        "update_covariance",
+        "precisions are drawn at any temperature",
+        "        if beta == 1.0:\n            draw_expected",
+        "        if beta <= 1.0:\n            draw_expected",
+        COOL,
+    ),
+    Mutant(
+        KERNELS,
+        "log_expected",
+        "moves of M ignore the temperature",
+        "0.5 * beta * marginal",
+        "0.5 * marginal",
+        COOL,
+    ),
+    Mutant(
+        KERNELS,
+        "draw_nu",
+        "nu has an even prior",
+        "beta * log_p[g] - math.log(grid[g])",
+        "beta * log_p[g]",
+        PLAIN,
+    ),
+    Mutant(
+        KERNELS,
+        "draw_nu",
+        "the scale matrix does not grow with nu",
+        "0.5 * nu * (d * math.log(c) + log_det)",
+        "0.5 * nu * log_det",
+        PLAIN,
+    ),
+    Mutant(
+        KERNELS,
+        "move_kappa",
+        "the means of the clusters have no part in kappa",
+        "change = new * n / (new + n) - old * n / (old + n)",
+        "change = 0.0",
+        PLAIN,
+    ),
+    Mutant(
+        KERNELS,
+        "set_change",
+        "the floor is forgotten when nu changes",
+        "(c - old) * hyper.floor[a]",
+        "0.0",
+        TIED,
+    ),
+    Mutant(
+        "likelihoods/gaussian/niw_regressions.py",
+        "completed_blocks",
+        "the mean term of a completed block is left out",
+        "kappa * n / (kappa + n) * np.outer(gap, gap)",
+        "0.0 * np.outer(gap, gap)",
+        f"{UPDATES}[nested-3-0.0-True]",
+    ),
+    Mutant(
+        VARIANCES,
+        "draw_expected",
+        "the shape of v counts one block",
+        "weight + count * a)",
+        "weight + a)",
+        f"{ONE}[nig-None-1.0]",
+    ),
+    Mutant(
+        VARIANCES,
+        "draw_expected",
+        "rounding does not change what is accepted",
+        "count * a * log_ratio",
+        "0.0 * log_ratio",
+        f"{ONE}[nig-0.3-1.0]",
+    ),
+    Mutant(
+        VARIANCES,
+        "move_expected",
+        "moves of v have no Jacobian",
+        "weight * np.log(v) - weight",
+        "(weight - 1.0) * np.log(v) - weight",
+        f"{ONE}[nig-0.3-0.5]",
+    ),
+    Mutant(
+        VARIANCES,
+        "draw_shape",
+        "the shape has an even prior",
+        "/ hyper.grid\n    chosen",
+        "/ 1.0\n    chosen",
+        f"{ONE}[nig-None-1.0]",
+    ),
+    Mutant(
+        CONCENTRATIONS,
+        "draw_concentrations",
+        "large concentrations are as likely as small ones",
+        "- FAVOUR * np.log(hyper.grid)[:, None]",
+        "- 0.0 * np.log(hyper.grid)[:, None]",
+        f"{DISCRETE}test_categories[categorical-1.0]",
+    ),
+    Mutant(
+        CONCENTRATIONS,
+        "draw_concentrations",
+        "blocks without rows in a column count",
+        "gammaln(total + size).sum(axis=0)",
+        "n_blocks * gammaln(total + size[0])",
+        f"{DISCRETE}test_categories[bernoulli_missing-1.0]",
+    ),
+    Mutant(
+        "likelihoods/log_tables.py",
+        "retabulate",
+        "the sums of a table stay those of before",
+        "    log[0] = log[1:].sum(axis=0)\n",
+        "    log[0] = np.where(log[0] == 0.0, log[1:].sum(axis=0), log[0])\n",
+        f"{DISCRETE}test_predictive_of_categories[bernoulli]",
+    ),
+    Mutant(
+        RATES,
+        "update",
+        "rho forgets the shape",
+        "WEIGHT / hyper.guess + shape * (mean * filled)",
+        "WEIGHT / hyper.guess + (mean * filled)",
+        f"{DISCRETE}test_counts[False-1.0]",
+    ),
+    Mutant(
+        RATES,
+        "update",
+        "blocks without an observed count have a say in rho",
+        "shape * filled.sum(axis=0)",
+        "shape * len(size)",
+        f"{DISCRETE}test_counts[True-1.0]",
+    ),
+    Mutant(
+        "likelihoods/discrete/gamma_poisson.py",
+        "put",
+        "rows alone keep the probability of before",
+        "    fill_log_alone(lik)\n",
+        "",
+        f"{STATE}test_a_stopped_fit_resumes_bit_by_bit[poisson]",
+    ),
+    Mutant(
+        "_fitting/checkpoint.py",
+        "thawed",
+        "hyper-parameters are not resumed",
+        'learned=arrays["learned"] if arrays["learned"].size else None',
+        "learned=None",
+        RESUMED,
+    ),
+    Mutant(
+        "_fitting/rounds.py",
+        "Chain.copy_state",
+        "a round forgets the learned hyper-parameters of the last",
+        "self.latent, self.learned = state.latent, state.learned",
+        "self.latent = state.latent",
+        RESUMED,
+    ),
+    Mutant(
+        "_fitting/chain_runs.py",
+        "start_chains",
+        "a warm start forgets the learned hyper-parameters",
+        "learned=c.learned if learns else None",
+        "learned=None",
+        f"{STATE}test_a_warm_start_keeps_the_values",
+    ),
+    Mutant(
+        "_predict/predictive.py",
+        "load_values",
+        "all draws predict with the values of one",
+        "set_learned(bound, learned[draw])",
+        "set_learned(bound, learned[0])",
+        f"{OWN}[niw_plane]",
+    ),
+    Mutant(
+        "_predict/predictive.py",
+        "load_values",
+        "new rows keep the density of an empty block",
+        "            renew_rows(new)\n",
+        "            pass\n",
+        f"{OWN}[niw]",
+    ),
+    Mutant(
+        "_core/state.py",
+        "State.log_posterior",
+        "the density of learned values is left out",
+        " + learned_density",
+        "",
+        f"{STATE}test_the_log_posterior_has_the_density_of_the_values",
+    ),
+    Mutant(
+        "likelihoods/gaussian/learned_covariance.py",
+        "log_density",
+        "the density of M is that of its entries",
+        "0.5 * a * (log_det(M)",
+        "0.5 * (a - d - 1) * (log_det(M)",
+        f"{TESTS}test_log_density_integrates_to_one",
+    ),
+]
