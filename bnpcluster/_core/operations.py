@@ -196,8 +196,10 @@ def move_learned(lik, labels, beta, rng):
     """Draw the values of `learned` given the labels; the slots are filled from the labels.
 
     A step that leaves their distribution given the labels invariant is enough, with the likelihood
-    at inverse temperature `beta`. Afterwards all slots must be filled again.
+    at inverse temperature `beta`. Return whether the slots are right for the new values; if not,
+    all of them must be filled again.
     """
+    return False
 
 
 @generic(needs=(clear,))

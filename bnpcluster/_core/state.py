@@ -135,8 +135,9 @@ class State:
     def move_learned(self, rng: np.random.Generator) -> None:
         """Draw the learned hyper-parameters given all else, if there are any."""
         if self.learned is not None:
-            move_learned(self.problem.likelihood, self.labels, self.problem.beta, rng)
-            self.rebuild()
+            likelihood, beta = self.problem.likelihood, self.problem.beta
+            if not move_learned(likelihood, self.labels, beta, rng):
+                self.rebuild()
 
     def traces_learned(self) -> dict[str, float]:
         """The learned hyper-parameters as a few numbers by name."""

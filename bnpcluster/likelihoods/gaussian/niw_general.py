@@ -33,6 +33,11 @@ from bnpcluster._core.operations import (
     renew_rows,
     whiten,
 )
+from bnpcluster.likelihoods.gaussian.covariance_kernels import (
+    log_det_change,
+    multiplier,
+    set_change,
+)
 from bnpcluster.likelihoods.gaussian.learned_covariance import (
     Blocks,
     CovariancePrior,
@@ -135,7 +140,25 @@ def slots_in_use(lik, labels, rng):
     return Blocks(lik.size[k].astype(float), lik.mean[k], lik.inv_chol[k], lik.log_det[k])
 
 
-register_learned(GeneralNIW, put_values, slots_in_use)
+@kernel
+def renew_slots(lik, n_blocks):
+    """Make the slots those of the new scale matrix, without a pass over the rows."""
+    set_change(lik.hyper, multiplier(lik.prior[1], len(lik.prior_mean)), lik.hyper.expected)
+    for k in range(n_blocks):
+        lik.log_det[k] += log_det_change(lik.hyper, lik.inv_chol[k])
+        R, C = lik.inv_chol[k], lik.hyper.factor
+        for a in range(len(R)):
+            for c in range(a):
+                for b in range(c + 1):
+                    R[a, b] -= C[a, c] * R[c, b]
+            for b in range(a + 1):
+                R[a, b] /= C[a, a]
+                lik.scatter[k, a, b] += lik.hyper.change[a, b]
+    for k in range(n_blocks, len(lik.size)):
+        _clear_slot(lik, k)
+
+
+register_learned(GeneralNIW, put_values, slots_in_use, renew=renew_slots)
 
 
 @renew_rows.register(GeneralNIW)

@@ -34,6 +34,7 @@ from bnpcluster.likelihoods.gaussian.niw_general import (
     log_weight_bound,
     no_bound,
     put_values,
+    renew_slots,
     slots_in_use,
 )
 from bnpcluster.likelihoods.gaussian.niw_learned import owned, register_learned
@@ -98,7 +99,7 @@ for _operation in (
 ):
     _operation.register(ImputedNIW)(_operation.implementations[GeneralNIW])
 log_weight_bound.register(ImputedNIW)(no_bound)  # there may be two columns
-register_learned(ImputedNIW, put_values, slots_in_use)
+register_learned(ImputedNIW, put_values, slots_in_use, renew=renew_slots)
 
 _add, _remove, _predictive = (
     kernel(operation.implementations[GeneralNIW])

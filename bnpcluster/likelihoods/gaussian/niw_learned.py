@@ -22,12 +22,14 @@ def register_learned(
     put: Callable[[Any, Values], None],
     blocks: Callable[[Any, NDArray, np.random.Generator], model.Blocks],
     order: Callable[[Any], Any] = lambda lik: slice(None),
+    renew: Callable[[Any, int], None] | None = None,
 ) -> None:
     """Register the operations for a class.
 
     `put` writes values into bound data. `blocks` reads the blocks from the slots, or draws them
-    with the missing entries. `order` gives the order of the columns in the bound data; packed
-    values have the columns in the order of the rows.
+    with the missing entries. `renew` changes the slots after a change of nu and M. `order` gives
+    the order of the columns in the bound data; packed values have the columns in the order of the
+    rows.
     """
 
     @ops.set_learned.register(cls)
@@ -42,10 +44,14 @@ def register_learned(
         return values_of(lik).ordered(back).packed()
 
     @ops.move_learned.register(cls)
-    def move_learned(lik: Any, labels: NDArray, beta: float, rng: np.random.Generator) -> None:
+    def move_learned(lik: Any, labels: NDArray, beta: float, rng: np.random.Generator) -> bool:
         found = blocks(lik, labels, rng)
         update_covariance(lik.hyper, lik.prior, lik.prior_mean, found, beta, rng)
         put(lik, values_of(lik))
+        if renew is None or lik.hyper.kappa.size:
+            return False
+        renew(lik, len(found.size))
+        return True
 
     @ops.log_learned.register(cls)
     def log_learned(lik: Any) -> float:

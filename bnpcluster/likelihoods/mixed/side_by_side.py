@@ -150,9 +150,11 @@ def _set_learned(lik, values):
 
 @ops.move_learned.register(Pair)
 def _move_learned(lik, labels, beta, rng):
+    done = True
     for part in (lik.first, lik.second):
         if ops.learned(part) is not None:
-            ops.move_learned(part, labels, beta, rng)
+            done = bool(ops.move_learned(part, labels, beta, rng)) and done
+    return done
 
 
 @ops.log_learned.register(Pair)

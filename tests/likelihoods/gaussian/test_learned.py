@@ -252,6 +252,22 @@ def test_updates_at_another_temperature(kind, n=2500):
     assert (change.std(axis=0) > 0).all()
 
 
+@pytest.mark.parametrize("kind", ["planar", "general", "imputed"])
+def test_slots_are_as_filled_again_after_an_update(kind):
+    d, rng = (2 if kind == "planar" else 3), np.random.default_rng(0)
+    hyper = hyper_prior(d, 0.3)
+    values, rows = prior_draw(hyper, rng)
+    rows[4] *= 1e7  # an extreme row
+    bound = bound_rows(kind, rows, hyper, values)
+    state = State(bound, DirichletProcess(1.0), np.array([0, 0, 0, 1, 2, 2, 2, 0]), capacity=6)
+    state.set_learned(values.packed())
+    for _ in range(20):
+        state.move_learned(rng)
+        found = state.log_joint()
+        state.rebuild()
+        assert found == pytest.approx(state.log_joint(), abs=1e-8)
+
+
 def test_moves_reach_all_of_m():
     """The tempered moves alone do not leave any direction of M where it was."""
     rng, hyper = np.random.default_rng(0), hyper_prior(3, 0.1)
