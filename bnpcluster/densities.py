@@ -42,11 +42,11 @@ class Density:
     fitted : Fitted
         The fit of the mixture.
     columns : sequence of int
-        Numbers of the columns.
+        Numbers of the columns among those that are modelled.
     given : mapping of int to float or array of shape (n_given,)
         Values of the given columns, by number.
     names : sequence of str or int
-        Names of all columns of the mixture.
+        Names of all columns that are modelled.
 
     Attributes
     ----------
@@ -303,12 +303,20 @@ def draw_log_densities(
 
 def marginal(fitted: Fitted, columns: Any, names: Sequence[str] | None) -> Density:
     """The density of some columns, by number or name."""
-    return Density(fitted, column_numbers(fitted, columns, names), {}, _column_names(fitted, names))
+    chosen = column_numbers(fitted, columns, names)
+    return Density(fitted, chosen, {}, _names_of_model(fitted, names))
 
 
 def column_numbers(fitted: Fitted, columns: Any, names: Sequence[str] | None) -> list[int]:
-    """Numbers of columns of a Gaussian likelihood, by number or name."""
-    return _column_numbers(columns, _column_names(fitted, names))
+    """Numbers of columns of a Gaussian likelihood among those of the model, by number or name."""
+    all_names, kept = _column_names(fitted, names), fitted.columns.tolist()
+    chosen = _column_numbers(columns, all_names)
+    for j in chosen:
+        if j not in kept:
+            raise ValueError(
+                f"Column {all_names[j]!r} was constant in the fit and left out: it has no density."
+            )
+    return [kept.index(j) for j in chosen]
 
 
 def conditional(
@@ -317,25 +325,29 @@ def conditional(
     """The density of some columns, or of all the others, given values of some."""
     if not isinstance(given, Mapping) or not given:
         raise TypeError(f"given must be a dict from columns to their values, got {given!r}.")
-    all_names = _column_names(fitted, names)
-    fixed = _column_numbers(list(given), all_names)
-    free = [j for j in range(len(all_names)) if j not in fixed]
+    fixed, own_names = column_numbers(fitted, list(given), names), _names_of_model(fitted, names)
+    free = [j for j in range(len(own_names)) if j not in fixed]
     if not free:
         raise ValueError("All columns have given values: leave out at least one.")
-    wanted = free if columns is None else _column_numbers(columns, all_names)
+    wanted = free if columns is None else column_numbers(fitted, columns, names)
     if not set(wanted) <= set(free):
         raise ValueError("`columns` and the given columns overlap: name each column once.")
-    return Density(fitted, wanted, dict(zip(fixed, given.values(), strict=True)), all_names)
+    return Density(fitted, wanted, dict(zip(fixed, given.values(), strict=True)), own_names)
 
 
 def _column_names(fitted: Fitted, names: Sequence[str] | None) -> Sequence[str | int]:
-    """Names or numbers of the columns, if the likelihood is Gaussian."""
+    """Names or numbers of all columns of the tables, if the likelihood is Gaussian."""
     if not fitted.likelihood.is_gaussian:
         raise TypeError(
             "Marginal and conditional densities are not available for "
             f"{type(fitted.likelihood).__name__}: use likelihood='niw' or 'nig'."
         )
-    return range(fitted.bound.X.shape[1]) if names is None else list(names)
+    return range(fitted.n_columns) if names is None else list(names)
+
+
+def _names_of_model(fitted: Fitted, names: Sequence[str] | None) -> list[str | int]:
+    """Names or numbers of the columns that are modelled."""
+    return [int(j) if names is None else names[j] for j in fitted.columns]
 
 
 def _column_numbers(columns: Any, names: Sequence[str | int]) -> list[int]:

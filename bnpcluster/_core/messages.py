@@ -1,15 +1,15 @@
 """Messages for Python and for the command line.
 
 A `Message` consists of text and `Action`s. It has one wording for Python and one for the command
-line. A `ColumnsError` stores the numbers of its columns. `with_columns` replaces them by names. So
-no code edits the text of a message.
+line. A `ColumnsError` or `ColumnsWarning` stores the numbers of its columns. They are replaced by
+names. So no code edits the text of a message.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 
 class Action(NamedTuple):
@@ -84,8 +84,8 @@ def more_draws(n: int) -> Action:
     return Action(f"continue_fit({n})", f"{n} more --draws")
 
 
-class ColumnsError(ValueError):
-    """An error about some columns, given by number until their names are known.
+class AboutColumns(Exception):
+    """An error or warning about some columns, given by number until their names are known.
 
     Parameters
     ----------
@@ -105,10 +105,18 @@ class ColumnsError(ValueError):
     def __reduce__(self) -> tuple:
         return type(self), (self.before, self.columns, self.after)
 
-    def renamed(self, names: Sequence[str | int]) -> ColumnsError:
-        """The same error, with the numbers of columns replaced by these names or numbers."""
+    def renamed(self, names: Sequence[str | int]) -> Self:
+        """The same, with the numbers of columns replaced by these names or numbers."""
         known = [names[c] if not isinstance(c, str) and c < len(names) else c for c in self.columns]
-        return ColumnsError(self.before, known, self.after)
+        return type(self)(self.before, known, self.after)
+
+
+class ColumnsError(AboutColumns, ValueError):
+    """An error about some columns."""
+
+
+class ColumnsWarning(AboutColumns, UserWarning):
+    """A warning about some columns."""
 
 
 @contextmanager

@@ -149,7 +149,9 @@ class Sampled(ClusterMixin, BaseEstimator):
                 "continue_fit is not available for particle samplers: refit with more n_particles."
             )
         more = arguments.count("n_draws", n_draws, 1)
-        return self._adopt(chain_runs.extend(self._fitted, more, self.n_jobs, self.verbose))
+        fitted = self._fitted
+        outcome = chain_runs.extend(fitted, more, self.n_jobs, self.verbose)
+        return self._adopt(outcome, encoding=fitted.encoding, constants=fitted.constants)
 
     def _components(self) -> Components:
         """The likelihood, the prior and the sampler, resolved once per fit."""

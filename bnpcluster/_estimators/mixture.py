@@ -22,6 +22,7 @@ from bnpcluster._estimators.encoding import (
 )
 from bnpcluster._estimators.hyper_parameters import describe, hyper_parameters
 from bnpcluster._fitting import smc_runs
+from bnpcluster._fitting.constant_columns import Constants, listed
 from bnpcluster._fitting.fitted import Fitted, Outcome
 from bnpcluster._fitting.smc_runs import check_fixed
 from bnpcluster._predict.imputation import impute
@@ -77,6 +78,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     def fit(self, X: Any, y: Any = None) -> Mixture:
         """Sample the posterior of the partition of the rows of `X`.
 
+        Gaussian likelihoods leave out constant columns, with a warning.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -90,12 +93,12 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             The fitted estimator.
         """
         likelihood, prior, sampler = self._components()
-        X, likelihood, encoding = self._read_rows(X, likelihood)
+        X, likelihood, reading = self._read_rows(X, likelihood)
         components = (likelihood, prior, sampler)
-        with with_columns(self._names()):
+        with with_columns(reading["constants"].names(self._names())):
             if isinstance(sampler, ParticleSampler):
-                return self._adopt(self._run_particles(X, components), encoding=encoding)
-            return self._adopt(self._run_chains(X, components), encoding=encoding)
+                return self._adopt(self._run_particles(X, components), **reading)
+            return self._adopt(self._run_chains(X, components), **reading)
 
     def _run_particles(self, X: np.ndarray, components: Components) -> Outcome:
         """Sample the posterior with weighted particles."""
@@ -116,7 +119,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         """Add rows to the particles. The first call is the same as `fit`.
 
         The result has the same distribution as a fit of all rows at once. Parameters that are
-        "auto" keep the values chosen for the first batch.
+        "auto" keep the values chosen for the first batch. Columns that are constant in the first
+        batch are left out of later ones, too.
 
         Parameters
         ----------
@@ -135,12 +139,13 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             return self.fit(X)
         components = (fitted.likelihood, fitted.prior, fitted.sampler)
         task = self._task(self._new_rows(X), components)
-        return self._adopt(smc_runs.extend(fitted, task), encoding=fitted.encoding)
+        outcome = smc_runs.extend(fitted, task)
+        return self._adopt(outcome, encoding=fitted.encoding, constants=fitted.constants)
 
     def _read_rows(
         self, X: Any, likelihood: Likelihood
-    ) -> tuple[np.ndarray, Likelihood, Encoding | None]:
-        """The rows of a fit as validated numbers, their likelihood, and their encoding."""
+    ) -> tuple[np.ndarray, Likelihood, dict[str, Any]]:
+        """The rows of a fit as validated numbers, their likelihood, and how they were read."""
         encoding = None
         if isinstance(likelihood, Columns):
             table = self._table(X, reset=True)
@@ -152,17 +157,29 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             X = self._numbers(likelihood.table(X, None), likelihood, True)
         with with_columns(self._names()):
             check_observed(X)
-        return X.copy(), likelihood, encoding
+        constants = Constants.of(X, likelihood)
+        if len(constants.columns):
+            constants.warn(self._names())
+            likelihood = likelihood.of_columns(constants.kept.tolist(), X.shape[1])
+        return constants.cut(X).copy(), likelihood, {"encoding": encoding, "constants": constants}
 
     def _new_rows(self, X: Any) -> np.ndarray:
-        """New rows as validated numbers, with the encoding of the fit."""
+        """New rows as validated numbers, with the encoding and the columns of the fit."""
+        rows = self._new_table(X)
+        return self._fitted.constants.cut(rows)
+
+    def _new_table(self, X: Any) -> np.ndarray:
+        """New rows as validated numbers, with all columns."""
         check_is_fitted(self)
         likelihood, encoding = self._fitted.likelihood, self._fitted.encoding
         if encoding is not None:
             X = encoding.encode(self._table(X, reset=False))
-            return self._numbers(X, likelihood, False, encoded=True)
-        check_dates(X)
-        return self._numbers(likelihood.table(X, self._names()), likelihood, False)
+            rows = self._numbers(X, likelihood, False, encoded=True)
+        else:
+            check_dates(X)
+            rows = self._numbers(likelihood.table(X, self._names()), likelihood, False)
+        self._fitted.constants.warn_of_changes(rows, self._names())
+        return rows
 
     def _numbers(
         self, X: Any, likelihood: Likelihood, reset: bool, encoded: bool = False
@@ -175,7 +192,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         }
         try:
             if encoded:
-                rows = check_array(X, **settings)
+                rows = check_array(X, **settings, estimator=self)
             else:
                 rows = validate_data(self, X, reset=reset, **settings)
         except ValueError as error:
@@ -208,10 +225,19 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         )
 
     def _describe_data(self) -> dict[str, str]:
-        return {"data": f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"}
+        found = {"data": f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"}
+        left_out = self._fitted.constants.columns
+        if len(left_out):
+            kept, names = self._fitted.columns, self._names()
+            found["columns"] = (
+                f"the density covers {listed(kept, names)}; constant, and so left out: "
+                f"{listed(left_out, names)}"
+            )
+        return found
 
     def _describe_hyper_parameters(self) -> dict[str, str]:
-        return {**describe(self._fitted, self._names()), **self._caution()}
+        names = self._fitted.constants.names(self._names())
+        return {**describe(self._fitted, names), **self._caution()}
 
     def _caution(self) -> dict[str, str]:
         """What to bear in mind if the evidence was computed under a prior from the data."""
@@ -266,7 +292,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
     def _predicted(self, X: Any) -> Prediction:
         X = self._new_rows(X)
-        with with_columns(self._names()):
+        with with_columns(self._fitted.constants.names(self._names())):
             return predict(self._served(X), X)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -324,6 +350,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     def score_samples(self, X: Any) -> np.ndarray:
         """Log posterior predictive density of each row.
 
+        A column that was constant in the fit is not part of the density of Gaussian likelihoods.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -338,6 +366,9 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log posterior predictive density of the rows. Higher is better.
+
+        A column that was constant in the fit is not part of the density of Gaussian likelihoods.
+        So scores of fits that left out different columns cannot be compared.
 
         Parameters
         ----------
@@ -397,7 +428,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         ----------
         X : array-like of shape (n_samples, n_features), default=None
             Rows with NaN. None means the data of the fit. Rows of the fit use their own clusters
-            in each draw. Other rows are treated as new rows, as in `predict`.
+            in each draw. Other rows are treated as new rows, as in `predict`. A constant column
+            that was left out of the fit is filled with its constant.
 
         Returns
         -------
@@ -406,12 +438,15 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             ``"categorical"`` gives the most probable category instead.
         """
         check_is_fitted(self)
-        rows = self._fitted.X if X is None else self._new_rows(X)
+        constants = self._fitted.constants
+        table = constants.restored(self._fitted.X) if X is None else self._new_table(X)
+        rows = constants.cut(table)
         own = np.array_equal(rows, self._fitted.X, equal_nan=True)
         filled = impute(self._served(rows), rows, np.arange(len(rows)) if own else None)
+        filled = constants.restored(filled, table)
         if X is None or not is_frame(X):
             return filled
-        return with_values(X, rows, filled, self._fitted.encoding)
+        return with_values(X, table, filled, self._fitted.encoding)
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw new rows from the posterior predictive distribution.
@@ -426,11 +461,12 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         Returns
         -------
         X : ndarray of shape (n, n_features)
-            The new rows.
+            The new rows. A constant column that was left out of the fit has its constant.
         """
         check_is_fitted(self)
         rng = np.random.default_rng(arguments.seed_sequence(random_state))
-        return sample(self._fitted, arguments.count("n", n, 1), rng)
+        rows = sample(self._fitted, arguments.count("n", n, 1), rng)
+        return self._fitted.constants.restored(rows)
 
     def marginal(self, columns: Any) -> Density:
         """The posterior predictive density of some columns, for Gaussian likelihoods.
@@ -438,7 +474,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         Parameters
         ----------
         columns : int, str, list of them, or slice
-            Numbers or names of columns.
+            Numbers or names of columns of the data. A constant column that was left out of the fit
+            has no density.
 
         Returns
         -------

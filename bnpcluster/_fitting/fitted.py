@@ -48,6 +48,8 @@ class Fitted(NamedTuple):
         `partial_fit` with more rows.
     encoding : Encoding or None
         How to read mixed columns.
+    constants : Constants or None
+        The columns that are modelled, and the constant ones that were left out.
     """
 
     likelihood: Likelihood
@@ -65,6 +67,20 @@ class Fitted(NamedTuple):
     runs: Any = ()
     frozen: Any = None
     encoding: Any = None
+    constants: Any = None
+
+    @property
+    def columns(self) -> np.ndarray:
+        """Numbers of the modelled columns in the tables of the fit."""
+        if self.constants is None:
+            return np.arange(self.bound.X.shape[1])
+        return self.constants.kept
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of the tables of the fit."""
+        left_out = () if self.constants is None else self.constants.columns
+        return len(self.columns) + len(left_out)
 
     @property
     def latent_draws(self) -> np.ndarray | None:

@@ -14,10 +14,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from bnpcluster._core.descriptions import parameters
-from bnpcluster._core.messages import in_shell_words, with_columns
+from bnpcluster._core.messages import ColumnsWarning, in_shell_words, with_columns
 from bnpcluster._estimators.mixture import Mixture
 from bnpcluster._version import __version__
 from bnpcluster.cli import read, write
+from bnpcluster.cli.page import with_names
 from bnpcluster.likelihoods import LIKELIHOODS, Likelihood, PyClone
 from bnpcluster.likelihoods.pyclone.tables import COLUMNS, index_rows
 from bnpcluster.mixtures import PRESETS, BNPMixture
@@ -257,9 +258,10 @@ def fit(options: argparse.Namespace) -> int:
     if "hyper" in options:
         model.set_params(likelihood=with_hyper(model.likelihood, options.hyper))
     write.prepare_folder(options.out, write.FILES, options.force)
-    with with_columns(list(rows.columns)):
-        doubtful = _fit_model(model, np.column_stack(list(rows.columns.values())))
-    _save_and_print(options, model, rows)
+    names = list(rows.columns)
+    with with_columns(names):
+        doubtful = _fit_model(model, np.column_stack(list(rows.columns.values())), names)
+    _save_and_print(options, with_names(model, names), rows)
     return _exit_status(model, doubtful)
 
 
@@ -289,12 +291,14 @@ def pyclone(options: argparse.Namespace) -> int:
     return _exit_status(model, doubtful)
 
 
-def _fit_model(model: Mixture, X: Any) -> bool:
+def _fit_model(model: Mixture, X: Any, names: Sequence[str] = ()) -> bool:
     """Fit the model, print its warnings, and return whether one is about convergence."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         model.fit(X)
-    for sentence in dict.fromkeys(in_shell_words(warning.message) for warning in caught):
+    said = [warning.message for warning in caught]
+    said = [w.renamed(names) if isinstance(w, ColumnsWarning) else w for w in said]
+    for sentence in dict.fromkeys(map(in_shell_words, said)):
         print_message(sentence)
     return any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
 

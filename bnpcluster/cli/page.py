@@ -6,7 +6,7 @@ import base64
 import copy
 import html
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,13 @@ def html_page(model: Sampled, own: NDArray[np.float64], rows: Rows, facts: dict[
         f"<h2>Pictures</h2>{_pictures(model, list(rows.columns))}"
         f"<p>bnpcluster {__version__}</p></body></html>\n"
     )
+
+
+def with_names(model: Any, names: Sequence[str]) -> Any:
+    """A copy of a fitted model that knows the names of the columns."""
+    model = copy.copy(model)
+    model.feature_names_in_ = np.array(names, dtype=object)
+    return model
 
 
 def _clusters(model: Sampled, own: NDArray[np.float64], rows: Rows) -> str:
@@ -105,8 +112,7 @@ def _displays(model: Sampled, names: list[str]) -> Iterator[tuple[str, Any]]:
         return lambda ax: display.from_estimator(model, *arguments, ax=ax)
 
     if len(names) == model.n_features_in_:  # not for read counts
-        model = copy.copy(model)
-        model.feature_names_in_ = np.array(names, dtype=object)  # the axes show these names
+        model = with_names(model, names)  # the axes show these names
         yield "The rows; paler points are less certain", drawn(plotting.ClusterDisplay)
     yield "Probability that two rows share a cluster", drawn(plotting.CoclusteringDisplay)
     yield "Number of clusters", drawn(plotting.NumberOfClustersDisplay)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,9 @@ class Likelihood(BaseEstimator):
 
     takes_nan = False
     """Whether rows may have missing entries (NaN). If so, `bind_observed` is defined."""
+
+    per_column: tuple[str, ...] = ()
+    """Hyper-parameters that may have an entry for every column, or for every pair of columns."""
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> list[tuple[Likelihood, np.ndarray]]:
@@ -80,6 +84,24 @@ class Likelihood(BaseEstimator):
     def frozen(self, X: np.ndarray) -> Likelihood:
         """The same likelihood with every "auto" replaced by its value for `X`."""
         return clone(self)
+
+    def constant_columns(self, X: np.ndarray) -> np.ndarray:
+        """Numbers of the columns of `X` that are constant, if the likelihood cannot model them.
+
+        The estimators leave them out. An entry that is NaN is missing.
+        """
+        return np.zeros(0, np.intp)
+
+    def of_columns(self, columns: Sequence[int], n_columns: int) -> Likelihood:
+        """The same likelihood for some of `n_columns` columns: hyper-parameters are cut to them."""
+        cut = {}
+        for name in self.per_column:
+            given = np.asarray(getattr(self, name), object)
+            if given.shape not in ((), (n_columns,), (n_columns, n_columns)):
+                raise ValueError(f"{name} has shape {given.shape}, but X has {n_columns} columns.")
+            if given.ndim:
+                cut[name] = given[np.ix_(*[columns] * given.ndim)].tolist()
+        return clone(self).set_params(**cut)
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""

@@ -109,7 +109,11 @@ class ClusterDisplay:
         check_model(cls, estimator, "rows")
         posterior = estimator.posterior_
         z = labels_for(posterior, estimator.labels_ if labels is None else labels)
-        points, names = _coordinates(estimator.impute(), z, column_names(estimator), columns)
+        X, all_names = estimator.impute(), column_names(estimator)
+        if columns is None:  # constant columns that were left out are no coordinates
+            constants = estimator._fitted.constants
+            X, all_names = constants.cut(X), constants.names(all_names)
+        points, names = _coordinates(X, z, all_names, columns)
         return cls(points, z, certainty(posterior, z), names).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, n_rows: int = 5000, **kwargs: Any) -> ClusterDisplay:

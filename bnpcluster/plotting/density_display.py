@@ -183,7 +183,7 @@ class DensityDisplay:
             upper.reshape(shape),
             data,
             level=level,
-            names=tuple(np.asarray(column_names(estimator))[shown].tolist()),
+            names=tuple(column_names(estimator)[j] for j in estimator._fitted.columns[shown]),
             discrete=discrete,
             bands=bands,
         )
@@ -293,7 +293,7 @@ def _kind_of_bands(estimator: Any, bands: str) -> str:
 def _columns_to_show(estimator: Any, columns: Any) -> list[int]:
     """The numbers of the columns to show."""
     if columns is None:
-        return list(range(estimator.n_features_in_))
+        return list(range(len(estimator._fitted.columns)))
     return densities.column_numbers(estimator._served(None), columns, estimator._names())
 
 

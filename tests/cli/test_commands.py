@@ -289,7 +289,6 @@ def test_the_module_runs_and_leaves_with_the_status(tmp_path):
         ("a,b\n1,2\n2,inf\n3,1\n", "infinity"),
         ("a,b\n1,2\n", "1 sample|1 row"),
         ("a,b\n", "0 sample|no row"),
-        ("a,b\n1,1\n2,1\n4,1\n", "Constant column .column 'b'."),
         ('a,b\n"1,2\n', "not a table of text"),
     ],
 )
@@ -299,6 +298,20 @@ def test_bad_tables(tmp_path, capsys, text, message):
     status, folder = fit(path, *QUICK, "--quiet")
     assert re.search(message, refused(capsys, status))
     assert not any((folder / name).exists() for name in FILES)
+
+
+def test_constant_columns_are_left_out_by_name(frame, tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    frame.assign(depth=3.0).to_csv(path, index=False)
+    status, folder = fit(path, *QUICK, "--id-column", "name")
+    out, err = capsys.readouterr()
+    assert status in (0, 3)
+    assert "Constant column 'depth' was left out: it says nothing about clusters." in err
+    line = (
+        "the density covers columns 'height', 'weight'; constant, and so left out: column 'depth'"
+    )
+    assert line in out
+    assert "left out: column" in (folder / "report.html").read_text()
 
 
 def test_files_that_are_no_tables(tmp_path, capsys):

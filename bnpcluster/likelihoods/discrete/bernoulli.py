@@ -81,6 +81,7 @@ class Bernoulli(Likelihood):
 
     has_density = False
     takes_nan = True
+    per_column = ("a", "b")
 
     learnable = ("a", "b")
 

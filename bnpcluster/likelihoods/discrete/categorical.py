@@ -88,6 +88,7 @@ class Categorical(Likelihood):
     has_density = False
     takes_text = True
     takes_nan = True
+    per_column = ("concentration", "n_categories")
 
     learnable = ("concentration",)
 

@@ -68,6 +68,7 @@ class Poisson(Likelihood):
     takes_nan = True
     learnable = ("shape", "rate")
     data_dependent = ("rate",)
+    per_column = ("shape", "rate")
 
     def __init__(self, *, shape: Any = "auto", rate: Any = "auto"):
         self.shape = shape

@@ -25,7 +25,15 @@ from bnpcluster.likelihoods.gaussian.learned_variances import VariancePrior, mul
 from bnpcluster.likelihoods.gaussian.nig_columns import bind_columns, column_blocks, sample_columns
 from bnpcluster.likelihoods.gaussian.nig_missing import bind_observed_columns
 from bnpcluster.likelihoods.gaussian.rounding import LEAST, rounding_variance
-from bnpcluster.likelihoods.gaussian.units import WIDTH, Units, cluster_share, rows_guessed, units
+from bnpcluster.likelihoods.gaussian.units import (
+    WIDTH,
+    Units,
+    cluster_share,
+    constant_columns,
+    in_own_units,
+    rows_guessed,
+    units,
+)
 from bnpcluster.likelihoods.gaussian.wishart import Wishart
 
 
@@ -74,6 +82,7 @@ class NormalInverseGamma(Likelihood):
     takes_nan = True
     learnable = ("mean", "kappa", "shape", "scale")
     data_dependent = ("mean", "kappa", "shape", "scale")
+    per_column = ("mean", "scale")
 
     def __init__(
         self,
@@ -163,6 +172,14 @@ class NormalInverseGamma(Likelihood):
     def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
         """The hyper-parameters in use, by name, in the units of the data."""
         return hyper_parameters_of_columns(bound, learned)
+
+    def constant_columns(self, X: np.ndarray) -> np.ndarray:
+        """Numbers of the columns that are constant up to rounding."""
+        return constant_columns(X)
+
+    def features(self, X: np.ndarray) -> np.ndarray:
+        """Columns with meaningful Euclidean distances, which a few wild values leave alone."""
+        return in_own_units(X)
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""

@@ -49,7 +49,15 @@ from bnpcluster.likelihoods.gaussian.niw_nested import (
 from bnpcluster.likelihoods.gaussian.niw_planar import PlanarNIW, bind_planar, planar_moments
 from bnpcluster.likelihoods.gaussian.niw_regressions import add_regression_means, sample_nested
 from bnpcluster.likelihoods.gaussian.rounding import has_ties, rounding_variance
-from bnpcluster.likelihoods.gaussian.units import WIDTH, Units, cluster_share, rows_guessed, units
+from bnpcluster.likelihoods.gaussian.units import (
+    WIDTH,
+    Units,
+    cluster_share,
+    constant_columns,
+    in_own_units,
+    rows_guessed,
+    units,
+)
 from bnpcluster.likelihoods.gaussian.wishart import Wishart
 
 MISSING = ("auto", "integrate", "impute")
@@ -119,6 +127,7 @@ class NormalInverseWishart(Likelihood):
     takes_nan = True
     learnable = ("mean", "kappa", "nu", "scale")
     data_dependent = ("mean", "kappa", "nu", "scale")
+    per_column = ("mean", "scale")
 
     def __init__(
         self,
@@ -277,6 +286,14 @@ class NormalInverseWishart(Likelihood):
             found["expected_covariance"] = found.pop("expected_variance")[..., None]
             return found
         return hyper_parameters_of_covariances(bound, learned)
+
+    def constant_columns(self, X: np.ndarray) -> np.ndarray:
+        """Numbers of the columns that are constant up to rounding."""
+        return constant_columns(X)
+
+    def features(self, X: np.ndarray) -> np.ndarray:
+        """Columns with meaningful Euclidean distances, which a few wild values leave alone."""
+        return in_own_units(X)
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""

@@ -60,17 +60,17 @@ def units(X: np.ndarray) -> Units:
         )
     low, centre, high = np.nanquantile(X, [0.25, 0.5, 0.75], axis=0)
     scale = (high - low) / _gaussian_range(0.25)
-    for j in np.flatnonzero(_are_equal(low, high)):
+    for j in np.flatnonzero(are_equal(low, high)):
         scale[j] = _scale_of_tails(X[~np.isnan(X[:, j]), j])
     return Units(centre, scale)
 
 
 def constant_columns(X: np.ndarray) -> np.ndarray:
     """Numbers of the columns whose observed entries are equal up to rounding."""
-    return np.flatnonzero(_are_equal(np.nanmin(X, axis=0), np.nanmax(X, axis=0)))
+    return np.flatnonzero(are_equal(np.nanmin(X, axis=0), np.nanmax(X, axis=0)))
 
 
-def _are_equal(low: Any, high: Any) -> Any:
+def are_equal(low: Any, high: Any) -> Any:
     """Whether low <= high are equal up to rounding."""
     return high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high))
 
@@ -90,7 +90,7 @@ def _scale_of_tails(values: np.ndarray) -> float:
     for tail in (0.05, 0.01, 1 / n):
         cut = max(1, math.ceil(tail * (n - 1)))
         low, high = values[cut], values[-1 - cut]
-        if not _are_equal(low, high):
+        if not are_equal(low, high):
             return (high - low) / _gaussian_range(tail)
     gap = values - values.mean()
     spread = np.abs(gap).max()  # squares of gaps divided by it neither overflow nor underflow

@@ -236,6 +236,22 @@ class Columns(Likelihood):
         parts = self._numbered_parts(X.shape[1])
         return self._with_resolved([(part.frozen(X[:, own]), own) for part, own in parts])
 
+    def constant_columns(self, X: np.ndarray) -> np.ndarray:
+        """The numbers that the parts give for their columns."""
+        parts = self._numbered_parts(X.shape[1])
+        found = [np.array(own)[part.constant_columns(X[:, own])] for part, own in parts]
+        return np.sort(np.concatenate(found))
+
+    def of_columns(self, columns: Sequence[int], n_columns: int) -> Columns:
+        """The same likelihood for some of `n_columns` columns, without parts that have none."""
+        new, parts = {j: position for position, j in enumerate(columns)}, []
+        for part, own in self._numbered_parts(n_columns):
+            inner = [position for position, j in enumerate(own) if j in new]
+            if inner:
+                numbers = [new[own[position]] for position in inner]
+                parts.append((part.of_columns(inner, len(own)), numbers))
+        return self._with_resolved(parts)
+
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
         return _rows_of_parts(self._numbered_parts(X.shape[1]), bound, X)
@@ -313,9 +329,10 @@ def parts_of(bound: Any, n_parts: int) -> list[Any]:
 
 def _rows_of_parts(parts: list[tuple[Likelihood, list[int]]], bound: Any, X: np.ndarray) -> Any:
     likelihood, own = parts[0]
+    with with_columns(own):
+        first = likelihood.rows(bound if len(parts) == 1 else bound.first, X[:, own])
     if len(parts) == 1:
-        return likelihood.rows(bound, X[:, own])
-    first = likelihood.rows(bound.first, X[:, own])
+        return first
     return bound._replace(first=first, second=_rows_of_parts(parts[1:], bound.second, X))
 
 
