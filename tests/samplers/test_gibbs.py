@@ -101,7 +101,7 @@ def data(likelihood, n):
 
 LIKELIHOODS = [
     pytest.param(Bare(), id="bare"),
-    pytest.param(NormalInverseWishart(), id="niw"),
+    pytest.param(NormalInverseWishart(kappa=0.1, nu=5.0, scale=2.0), id="niw"),
     pytest.param(Bernoulli(), id="bernoulli"),
 ]
 PRIORS = [
