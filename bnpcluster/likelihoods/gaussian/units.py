@@ -36,6 +36,11 @@ class Units(NamedTuple):
         return np.ascontiguousarray(Z)
 
 
+def in_own_units(X: np.ndarray) -> np.ndarray:
+    """The rows in internal units, with missing entries at the centre."""
+    return np.nan_to_num(units(X).to_internal(X), nan=0.0)
+
+
 def units(X: np.ndarray) -> Units:
     """Median and robust scale of the columns; constant columns raise an error.
 
@@ -98,13 +103,13 @@ def _scale_of_tails(values: np.ndarray) -> float:
 
 
 def cluster_share(Z: np.ndarray) -> float:
-    """Estimate the share of the total variance within one cluster, between TIGHTEST and 1.
+    """Estimate the share of the squared scale within one cluster, between TIGHTEST and 1.
 
-    In standardised columns, the squared distance to a near neighbour reflects the scale of
+    In columns of scale 1, the squared distance to a near neighbour reflects the scale of
     clusters, however tight they are. Read as the distance between two random members of a cluster,
     it underestimates the scale, because near neighbours are closer than random members. Compared
     with the distance in a single Gaussian cloud, it overestimates the scale. The share is the
-    geometric mean of the two estimates.
+    geometric mean of the two estimates. Medians of distances ignore a few wild rows.
     """
     Z = Z[:: -(-len(Z) // ROWS)]
     near, cloud = _neighbour_distance(Z), _cloud_neighbour_distance(*Z.shape)
