@@ -27,7 +27,7 @@ FIRST_HOUR = [
     ),
     Mutant(
         "_core/messages.py",
-        "ColumnsError.renamed",
+        "AboutColumns.renamed",
         "all columns are called like the first",
         "names[c] if not",
         "names[0] if not",
@@ -35,7 +35,7 @@ FIRST_HOUR = [
     ),
     Mutant(
         "_core/messages.py",
-        "ColumnsError.renamed",
+        "AboutColumns.renamed",
         "columns without a name have one",
         "c < len(names)",
         "c < 99",

@@ -282,7 +282,7 @@ MUTATION_MUTANTS = [
     ),
     Mutant(
         "_estimators/mixture.py",
-        "Mixture._new_rows",
+        "Mixture._new_table",
         "a new table is read by the likelihood of a later parameter",
         "likelihood, encoding = self._fitted.likelihood, self._fitted.encoding",
         "likelihood, encoding = self._likelihood(), self._fitted.encoding",
