@@ -103,7 +103,7 @@ LEARNED = [
         KERNELS,
         "draw_nu",
         "the scale matrix does not grow with nu",
-        "0.5 * nu * (d * math.log(c) + log_det)",
+        "0.5 * nu * (d * math.log(max(grid[g], 1.0)) + log_det)",
         "0.5 * nu * log_det",
         PLAIN,
     ),

@@ -14,6 +14,7 @@ from bnpcluster._core.jit import kernel
 
 STEP = 0.5  # standard deviation of the moves of log M
 WIDE = 1.0  # and of log kappa
+COLUMNS, MOST_ROUNDS = 16, 4  # so many rounds of an update, times columns; and at most
 
 
 @kernel
@@ -22,13 +23,15 @@ def update_covariance(hyper, prior, prior_mean, blocks, beta, rng):
     d = len(hyper.floor)
     hyper.numbers[0] = multiplier(prior[1], d)  # of the scale matrix in the blocks
     copy_matrix(hyper.start, hyper.expected, 1.0)
-    if len(hyper.grid) > 0:
-        draw_nu(hyper, prior, blocks, beta, rng)
-    if len(hyper.df) > 0:
-        if beta == 1.0:
-            draw_expected(hyper, prior, blocks, rng)
-        if beta != 1.0 or len(hyper.ties) > 0:
-            move_expected(hyper, prior, blocks, beta, rng)
+    # With few columns, several rounds cost hardly more than the preparations around them.
+    for _ in range(min(max(COLUMNS // d, 1), MOST_ROUNDS)):
+        if len(hyper.grid) > 0:
+            draw_nu(hyper, prior, blocks, beta, rng)
+        if len(hyper.df) > 0:
+            if beta == 1.0:
+                draw_expected(hyper, prior, blocks, rng)
+            if beta != 1.0 or len(hyper.ties) > 0:
+                move_expected(hyper, prior, blocks, beta, rng)
     if len(hyper.kappa) > 0:
         move_kappa(hyper, prior, prior_mean, blocks, beta, rng)
 
@@ -77,16 +80,16 @@ def whiten_change(hyper, R):
 
 
 @kernel
-def factorise(A, factor, one, C):
-    """Fill the lower triangle of C with the Cholesky factor of one I + factor A.
+def factorise(A, one, C):
+    """Fill the lower triangle of C with the Cholesky factor of A, plus `one` times the identity.
 
     Return the log determinant; -inf if the matrix is not positive definite.
     """
     log_det = 0.0
     for a in range(len(A)):
         for b in range(a):
-            C[a, b] = (factor * A[a, b] - dot(C, a, C, b, b)) / C[b, b]
-        square = one + factor * A[a, a] - dot(C, a, C, a, a)
+            C[a, b] = (A[a, b] - dot(C, a, C, b, b)) / C[b, b]
+        square = one + A[a, a] - dot(C, a, C, a, a)
         if not square > 0.0:
             return -math.inf
         C[a, a] = math.sqrt(square)
@@ -98,7 +101,7 @@ def factorise(A, factor, one, C):
 def log_det_change(hyper, R):
     """log |I + R D R'|, whose Cholesky factor is then in `hyper.factor`; or -inf."""
     whiten_change(hyper, R)
-    return factorise(hyper.whitened, 1.0, 1.0, hyper.factor)
+    return factorise(hyper.whitened, 1.0, hyper.factor)
 
 
 @kernel
@@ -136,15 +139,15 @@ def log_det_expected(hyper, expected, floor):
         for b in range(a + 1):
             hyper.half[a, b] = expected[a, b]
         hyper.half[a, a] += floor * hyper.floor[a]
-    return factorise(hyper.half, 1.0, 0.0, hyper.factor)
+    return factorise(hyper.half, 0.0, hyper.factor)
 
 
 @kernel
-def log_gamma_ratio(df, n, d):
-    """log Gamma_d((df + n) / 2) - log Gamma_d(df / 2)."""
+def log_multigamma(df, d):
+    """log Gamma_d(df / 2), up to a constant that depends on d."""
     total = 0.0
     for i in range(d):
-        total += math.lgamma(0.5 * (df + n - i)) - math.lgamma(0.5 * (df - i))
+        total += math.lgamma(0.5 * (df - i))
     return total
 
 
@@ -152,17 +155,30 @@ def log_gamma_ratio(df, n, d):
 def draw_nu(hyper, prior, blocks, beta, rng):
     """Draw nu from the grid given M, with the covariances integrated out."""
     d, grid, log_p, old = len(hyper.floor), hyper.grid, hyper.log_p, hyper.numbers[0]
+    moved, A = hyper.precision, hyper.half
     log_det = log_det_expected(hyper, hyper.expected, 1.0)
-    set_change(hyper, old + 1.0, hyper.expected)  # M + F
-    log_p[:] = 0.0
+    for g in range(len(grid)):
+        nu = grid[g] + d + 1.0
+        of_block = 0.5 * nu * (d * math.log(max(grid[g], 1.0)) + log_det) - log_multigamma(nu, d)
+        log_p[g] = len(blocks.size) * of_block
     for k in range(len(blocks.size)):
-        whiten_change(hyper, blocks.inv_chol[k])
         n = blocks.size[k]
+        # R D R' is linear in c: its value at the old c, and R (M + F) R' times the change of c.
+        set_change(hyper, old, hyper.expected)
+        whiten_change(hyper, blocks.inv_chol[k])
+        copy_matrix(moved, hyper.whitened, 1.0)
+        for a in range(d):
+            for b in range(d):
+                hyper.change[a, b] = hyper.expected[a, b]
+            hyper.change[a, a] += hyper.floor[a]
+        whiten_change(hyper, blocks.inv_chol[k])
         for g in range(len(grid)):
             c, nu = max(grid[g], 1.0), grid[g] + d + 1.0
-            own = blocks.log_det[k] + factorise(hyper.whitened, c - old, 1.0, hyper.factor)
-            log_p[g] += log_gamma_ratio(nu, n, d) + 0.5 * nu * (d * math.log(c) + log_det)
-            log_p[g] -= 0.5 * (nu + n) * own
+            for a in range(d):
+                for b in range(a + 1):
+                    A[a, b] = moved[a, b] + (c - old) * hyper.whitened[a, b]
+            own = blocks.log_det[k] + factorise(A, 1.0, hyper.factor)
+            log_p[g] += log_multigamma(nu + n, d) - 0.5 * (nu + n) * own
     top, total = -math.inf, 0.0
     for g in range(len(grid)):
         log_p[g] = beta * log_p[g] - math.log(grid[g])
@@ -187,7 +203,7 @@ def draw_expected(hyper, prior, blocks, rng):
     for k in range(n_blocks):
         log_det_change(hyper, blocks.inv_chol[k])
         add_wishart(hyper.factor, blocks.inv_chol[k], nu + blocks.size[k], c, hyper, H, rng)
-    factorise(H, 1.0, 0.0, hyper.factor)
+    factorise(H, 0.0, hyper.factor)
     copy_matrix(hyper.whitened, H, 0.0)
     copy_matrix(H, H, 0.0)
     for a in range(d):
@@ -256,7 +272,7 @@ def move_expected(hyper, prior, blocks, beta, rng):
             log_jacobian = t * (d + 1.0)
         elif kind > 1:
             copy_matrix(A, hyper.expected, 0.0)
-            factorise(hyper.expected, 1.0, 0.0, A)
+            factorise(hyper.expected, 0.0, A)
             low, log_jacobian = int(d * rng.random()), 0.0
             if kind == 2:
                 for a in range(d):

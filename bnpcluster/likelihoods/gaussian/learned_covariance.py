@@ -55,13 +55,19 @@ class CovariancePrior(NamedTuple):
         kappa: NDArray = NONE,
         ties: bool = False,
     ) -> CovariancePrior:
-        """The hyper-priors of what is given, if M has the mean `expected`."""
+        """The hyper-priors of what is given, if M has the mean `expected`.
+
+        M + F starts at this mean, so that values that are not updated are the guess.
+        """
         d = len(expected)
         inverse = float(df[0]) * np.linalg.inv(expected) if df.size else np.zeros((0, 0))
         width = d if df.size or grid.size or kappa.size else 0
         scratch = np.zeros(1), np.zeros(len(grid)), *np.zeros((8, width, width))
         floor = np.zeros(d) if floor is None else floor
-        return cls(expected, floor, df, inverse, grid, kappa, np.ones(int(ties)), *scratch)
+        start = expected - np.diag(np.minimum(floor, 0.5 * np.diag(expected)))
+        if not np.linalg.eigvalsh(start)[0] > 0.0:
+            start = expected
+        return cls(start, floor, df, inverse, grid, kappa, np.ones(int(ties)), *scratch)
 
     def ordered(self, columns: Any) -> CovariancePrior:
         """The hyper-priors for another order of the columns."""

@@ -112,9 +112,13 @@ def draw_shape(
     hyper: VariancePrior, values: Values, blocks: Columns, beta: float, rng: np.random.Generator
 ) -> Values:
     """Draw the shape from the grid given v, with the variances integrated out."""
-    shapes = 1.0 + hyper.grid / 2
-    log_p = [log_marginal(hyper, values._replace(shape=a), blocks).sum() for a in shapes]
-    p = np.exp(beta * (np.array(log_p) - max(log_p))) / hyper.grid
+    shapes, half = 1.0 + hyper.grid / 2, 0.5 * blocks.size
+    a = shapes[:, None, None]
+    rate = np.maximum(a - 1.0, 0.5) * (values.expected + hyper.floor)
+    log_p = gammaln(a + half) - (a + half) * np.log(rate + np.maximum(blocks.rate, 0.0))
+    log_p = log_p.sum(axis=(1, 2)) + len(half) * (shapes * np.log(rate[:, 0]).sum(axis=1))
+    log_p -= half.size * gammaln(shapes)
+    p = np.exp(beta * (log_p - log_p.max())) / hyper.grid
     chosen = int(np.searchsorted(p.cumsum(), rng.random() * p.sum()))
     return values._replace(shape=float(shapes[chosen]))
 

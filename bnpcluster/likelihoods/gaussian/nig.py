@@ -162,7 +162,7 @@ class NormalInverseGamma(Likelihood):
             guess = column_values("mean", diagonal, len(guess), positive=True) / unit.scale**2
         df = 2.0 if is_auto(given.df) else number_above("df", given.df)
         return hyper._replace(
-            expected=guess,
+            expected=guess - np.minimum(floor, 0.5 * guess),  # starts at the guess
             floor=floor,
             weight=np.array([df / 2]),
             guess=guess,
