@@ -7,6 +7,8 @@ from xarray import DataTree
 from bnpcluster import PitmanYorMixture
 from bnpcluster.diagnostics import diagnose
 
+LEARNED = ("log_scale", "shape")  # of one column
+
 
 @pytest.fixture(scope="module")
 def model():
@@ -36,7 +38,7 @@ def test_the_kind_of_object_is_that_of_the_installed_version(arviz, model):
     else:
         assert isinstance(tree, arviz.InferenceData)
         assert tree.groups() == ["posterior", "sample_stats"]
-    for name in ("alpha", "discount", "n_clusters"):
+    for name in ("alpha", "discount", "n_clusters", *LEARNED):
         assert tree["posterior"][name].dims == ("chain", "draw")
         np.testing.assert_array_equal(tree["posterior"][name], model.posterior_.traces[name])
     assert tree["sample_stats"]["lp"].dims == ("chain", "draw")
@@ -44,7 +46,7 @@ def test_the_kind_of_object_is_that_of_the_installed_version(arviz, model):
 
 def test_the_summary_agrees_with_the_diagnostics(arviz, model):
     summary = arviz.summary(model.to_arviz(), round_to="none")
-    assert set(summary.index) == {"alpha", "discount", "n_clusters"}
+    assert set(summary.index) == {"alpha", "discount", "n_clusters", *LEARNED}
     table = diagnose(model.posterior_).table
     for name, row in summary.iterrows():
         assert row["mean"] == pytest.approx(model.posterior_.traces[name].mean())
@@ -61,6 +63,6 @@ def test_the_plot_shows_every_trace_of_every_chain(arviz, model):
     figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
     lines = [line for figure in figures for ax in figure.axes for line in ax.get_lines()]
     drawn = [np.asarray(line.get_ydata(), float) for line in lines]
-    for name in ("alpha", "discount", "n_clusters"):
+    for name in ("alpha", "discount", "n_clusters", *LEARNED):
         for chain in model.posterior_.traces[name]:
             assert any(len(y) == len(chain) and np.allclose(y, chain) for y in drawn)

@@ -72,9 +72,12 @@ def initial_learned(
 
     They are drawn given many small blocks from k-means, wherever the partition starts. Given a
     single block, the expected covariance tends to that of the data, and no split looks worthwhile.
+    Blocks of a single column are so tight that chains would stay with many tiny clusters. There,
+    the hyper-parameters start at the guess.
     """
-    if learned(bound) is None:
-        return [None] * len(rngs)
+    start = learned(bound)
+    if start is None or task.X.shape[1] == 1:
+        return [start] * len(rngs)
     features, most = task.likelihood.features(task.X), int(min(task.prior.most_clusters, MANY))
     values: list[np.ndarray | None] = []
     for rng in rngs:

@@ -23,7 +23,7 @@ from bnpcluster.samplers.archive import Archive
 BOUNDARY = 50
 """Iterations between two rebuilds of all statistics; they are the same in every fit."""
 
-LEARN_EVERY = 8
+LEARN_EVERY = 6
 """Iterations between two updates of the learned hyper-parameters of the likelihood."""
 
 MEETING = 10

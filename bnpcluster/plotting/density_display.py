@@ -86,11 +86,11 @@ class DensityDisplay:
     >>> import numpy as np
     >>> from bnpcluster import DPMixture
     >>> from bnpcluster.plotting import DensityDisplay
-    >>> X = np.random.default_rng(0).normal(size=(50, 1))
+    >>> X = np.random.default_rng(0).normal(size=(300, 1))
     >>> model = DPMixture(random_state=0).fit(X)
     >>> display = DensityDisplay.from_estimator(model, grid=[-1.0, 0.0, 1.0])
     >>> display.mean.round(1).tolist()
-    [0.2, 0.4, 0.3]
+    [0.2, 0.4, 0.2]
     """
 
     def __init__(

@@ -120,7 +120,8 @@ def test_the_report_is_one_page_with_pictures(table, capsys):
 
 
 def test_disagreement_is_an_exit_status_and_a_sentence(table, capsys):
-    status, folder = fit(table, *QUICK, "--id-column", "name", "--quiet")
+    fixed = ["--hyper", "scale=data", "--hyper", "nu=data"]
+    status, folder = fit(table, *QUICK, *fixed, "--id-column", "name", "--quiet")
     out, err = capsys.readouterr()
     assert status == 3
     assert out == ""  # quiet: no summary, and no progress

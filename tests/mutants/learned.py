@@ -79,8 +79,8 @@ LEARNED = [
         KERNELS,
         "update_covariance",
         "precisions are drawn at any temperature",
-        "        if beta == 1.0:\n            draw_expected",
-        "        if beta <= 1.0:\n            draw_expected",
+        "if beta == 1.0:",
+        "if beta <= 1.0:",
         COOL,
     ),
     Mutant(

@@ -13,7 +13,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from bnpcluster._core.jit import generic, kernel
 from bnpcluster._core.operations import (
@@ -105,7 +104,7 @@ def bind_general(Z, unit, mean, kappa, nu, scale, hyper, capacity):
 
 def inverse_factor(scale):
     """The inverse of the Cholesky factor of a matrix."""
-    return solve_triangular(np.linalg.cholesky(scale), np.eye(len(scale)), lower=True)
+    return np.tril(np.linalg.inv(np.linalg.cholesky(scale)))
 
 
 def general_rows(bound, Z):

@@ -58,7 +58,7 @@ class ARM(Sampler):
     >>> from bnpcluster.samplers import ARM
     >>> X = np.concatenate([np.full((9, 1), -3.0), np.full((9, 1), 3.0)])
     >>> X += np.random.default_rng(0).normal(scale=0.3, size=X.shape)
-    >>> model = DPMixture(sampler=ARM(n_moves=2), n_draws=200, random_state=0).fit(X)
+    >>> model = DPMixture(sampler=ARM(n_moves=2), n_draws=2000, random_state=0).fit(X)
     >>> model.n_clusters_
     2
     """

@@ -146,7 +146,7 @@ class AuxiliarySMC(FilterSampler):
     >>> from bnpcluster import NGGMixture
     >>> X = np.concatenate([np.full((9, 1), -3.0), np.full((9, 1), 3.0)])
     >>> X += np.random.default_rng(0).normal(scale=0.3, size=X.shape)
-    >>> model = NGGMixture(sampler="auxiliary_smc", n_particles=300, random_state=0).fit(X)
+    >>> model = NGGMixture(sampler="auxiliary_smc", n_particles=1000, random_state=0).fit(X)
     >>> model.n_clusters_
     2
     """

@@ -59,7 +59,7 @@ class JainNeal(PairSampler):
     >>> from bnpcluster.samplers import JainNeal
     >>> X = np.concatenate([np.full((9, 1), -3.0), np.full((9, 1), 3.0)])
     >>> X += np.random.default_rng(0).normal(scale=0.3, size=X.shape)
-    >>> model = DPMixture(sampler=JainNeal(n_restricted=3), n_draws=200, random_state=0).fit(X)
+    >>> model = DPMixture(sampler=JainNeal(n_restricted=3), n_draws=2000, random_state=0).fit(X)
     >>> model.n_clusters_
     2
     """

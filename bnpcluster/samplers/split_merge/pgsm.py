@@ -78,7 +78,7 @@ class PGSM(SplitMergeSampler):
     >>> from bnpcluster import DPMixture
     >>> X = np.concatenate([np.full((9, 1), -3.0), np.full((9, 1), 3.0)])
     >>> X += np.random.default_rng(0).normal(scale=0.3, size=X.shape)
-    >>> model = DPMixture(sampler="pgsm", n_particles=10, n_draws=200, random_state=0).fit(X)
+    >>> model = DPMixture(sampler="pgsm", n_particles=10, n_draws=2000, random_state=0).fit(X)
     >>> model.n_clusters_
     2
     """

@@ -62,7 +62,7 @@ class SplitMerge(PairSampler):
     >>> X = np.concatenate([np.full((9, 1), -3.0), np.full((9, 1), 3.0)])
     >>> X += np.random.default_rng(0).normal(scale=0.3, size=X.shape)
     >>> sampler = SplitMerge(launches=["two_means", "sequential"])
-    >>> DPMixture(sampler=sampler, n_draws=200, random_state=0).fit(X).n_clusters_
+    >>> DPMixture(sampler=sampler, n_draws=2000, random_state=0).fit(X).n_clusters_
     2
     """
 

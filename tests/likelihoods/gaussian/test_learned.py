@@ -90,7 +90,7 @@ def replicates(bound, exact, sampler, n, seed, beta=1.0, updates=1):
 @pytest.mark.parametrize("name", CHAINS)
 def test_step_and_update_leave_the_joint_posterior_invariant(name):
     bound, exact = one_column(NormalInverseGamma())
-    after = replicates(bound, exact, SAMPLERS[name](), 1500, 1)
+    after = replicates(bound, exact, SAMPLERS[name](), 1000, 1)
     assert_same_distribution(exact, after)
 
 
@@ -200,7 +200,7 @@ def functionals(values, c):
         ("imputed", 3, 0.3, False),
     ],
 )
-def test_updates_in_two_columns_and_more(kind, d, floor, kappa, n=2500):
+def test_updates_in_two_columns_and_more(kind, d, floor, kappa, n=1500):
     rng, hyper = np.random.default_rng([d, int(10 * floor)]), hyper_prior(d, floor, kappa)
     change = []
     for _ in range(n):
@@ -221,11 +221,11 @@ def test_updates_in_two_columns_and_more(kind, d, floor, kappa, n=2500):
 
 
 @pytest.mark.parametrize("kind", ["planar", "general"])
-def test_updates_at_another_temperature(kind, n=2500):
+def test_updates_at_another_temperature(kind, n=1500):
     d, beta, rng = (2 if kind == "planar" else 3), 0.4, np.random.default_rng(5)
     hyper = hyper_prior(d, 0.1, True)
     _, rows = prior_draw(hyper, rng)
-    candidates = [prior_draw(hyper, rng)[0] for _ in range(12_000)]
+    candidates = [prior_draw(hyper, rng)[0] for _ in range(6000)]
     bound = bound_rows(kind, rows, hyper, candidates[0])
     state = State(bound, DirichletProcess(1.0), LABELS, capacity=4, beta=beta)
     log_weight = np.zeros(len(candidates))
@@ -276,7 +276,7 @@ def test_moves_reach_all_of_m():
     state = State(bound, DirichletProcess(1.0), LABELS, capacity=4, beta=0.5)
     state.set_learned(values.packed())
     found = []
-    for _ in range(2000):
+    for _ in range(1000):
         state.move_learned(rng)
         M = learned_covariance.unpacked(state.learned).expected
         s = np.sqrt(np.diag(M))

@@ -229,9 +229,9 @@ def test_outlier_leaves_no_trace(d):
     [
         ({"kappa": -1.0}, "kappa must be greater than 0"),
         ({"nu": 0.5}, "nu must be greater than 1"),
-        ({"kappa": "much"}, "kappa must be 'auto' or a number"),
+        ({"kappa": "much"}, "kappa must be 'auto', 'data' or a number"),
         ({"mean": [1.0, 2.0, 3.0]}, "mean has shape"),
-        ({"mean": "none"}, "mean must be 'auto', a number"),
+        ({"mean": "none"}, "mean must be 'auto', 'data', a number"),
         ({"scale": -1.0}, "scale must be positive"),
         ({"scale": [[1.0, 2.0], [2.0, 1.0]]}, "scale must be a positive definite 2 x 2 matrix"),
     ],

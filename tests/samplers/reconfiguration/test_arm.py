@@ -231,7 +231,7 @@ def test_a_fit_samples_the_enumerated_posterior(sampler):
     exact = exact_posterior(COINS, Bernoulli(), DirichletProcess(1.0))
     model = DPMixture(
         alpha=1.0,
-        likelihood="bernoulli",
+        likelihood=Bernoulli(a=1.0, b=1.0),
         sampler=sampler,
         n_draws=100 if DISABLED else 2_000,
         n_warmup=100,

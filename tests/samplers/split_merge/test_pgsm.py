@@ -87,6 +87,7 @@ def test_neither_room_nor_short_calls_change_a_draw(sampler):
     assert paths[0] == paths[1]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_moves_alone_find_three_clusters():
     X, labels = three_blobs(60)
     model = DPMixture(
@@ -101,6 +102,7 @@ def test_moves_alone_find_three_clusters():
 NAMES = ("changed", "rejected", "moves")
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_three_anchors_serve_a_fixed_number_of_components():
     """From a wrong partition into two components, neither of which may split first."""
     X, labels = three_blobs(30)
