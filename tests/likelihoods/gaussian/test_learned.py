@@ -222,7 +222,7 @@ def test_updates_in_two_columns_and_more(kind, d, floor, kappa, n=1500):
 
 @pytest.mark.parametrize("kind", ["planar", "general"])
 def test_updates_at_another_temperature(kind, n=1500):
-    d, beta, rng = (2 if kind == "planar" else 3), 0.4, np.random.default_rng(5)
+    d, beta, rng = (2 if kind == "planar" else 3), 0.1, np.random.default_rng(5)
     hyper = hyper_prior(d, 0.1, True)
     _, rows = prior_draw(hyper, rng)
     candidates = [prior_draw(hyper, rng)[0] for _ in range(6000)]
