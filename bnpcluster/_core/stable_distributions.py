@@ -9,6 +9,7 @@ The functions work with log masses, because masses overflow for small s.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +52,18 @@ def log_polynomially_tilted(theta: float, s: float, size: int, rng: np.random.Ge
         return log_stable(s, size, rng)
     if theta < 0.0:
         before = log_polynomially_tilted(theta + s, s, size, rng)
-        # 1 - V is Beta(theta + s, 1 - s), from Gammas.
-        kept, jump = rng.gamma(theta + s, size=size), rng.gamma(1 - s, size=size)
-        return before - np.log(kept) + np.log(kept + jump)
+        # 1 - V is Beta(theta + s, 1 - s), from Gammas, whose logs do not underflow.
+        kept, jump = (_log_gamma(shape, size, rng) for shape in (theta + s, 1 - s))
+        return before - kept + np.logaddexp(kept, jump)
     a = (1 - s) / s
     w = theta * a
     u = _angles(w, s, size, rng)
     return a * (log_zolotarev(u, s) - np.log(rng.gamma(1 + w, size=size)))
+
+
+def _log_gamma(shape: float, size: int, rng: np.random.Generator) -> NDArray:
+    """Logs of Gamma variables: Gamma(a) is Gamma(a + 1) U^(1/a)."""
+    return np.log(rng.gamma(shape + 1, size=size)) - rng.standard_exponential(size) / shape
 
 
 def _angles(w: float, s: float, size: int, rng: np.random.Generator) -> NDArray:
@@ -83,9 +89,11 @@ def _angles(w: float, s: float, size: int, rng: np.random.Generator) -> NDArray:
 def log_exponentially_tilted(tau: float, s: float, size: int, rng: np.random.Generator) -> NDArray:
     """Draws of log T, T with density exp(tau - tau^(1/s) t) f_s(t).
 
-    T is the sum of m = ceil(tau) independent variables S m^(-1/s), each with the same tilt.
-    Rejection accepts each of them with probability at least 1 / e.
+    For a small tau, T is the sum of m = ceil(tau) independent variables S m^(-1/s), each with the
+    same tilt. Rejection accepts each of them with probability at least 1 / e.
     """
+    if tau > 2.0:
+        return _log_strongly_tilted(tau, s, size, rng)
     m = math.ceil(tau)
     total = np.full(size, -np.inf)
     for _ in range(m):
@@ -97,6 +105,75 @@ def log_exponentially_tilted(tau: float, s: float, size: int, rng: np.random.Gen
             found = np.append(found, log_t[np.log(1 - rng.random(size)) < -tilt])
         total = np.logaddexp(total, found[:size])
     return total
+
+
+def _log_strongly_tilted(tau: float, s: float, size: int, rng: np.random.Generator) -> NDArray:
+    """The same for tau > 2, by rejection.
+
+    T = (A(u) / (r y))^a with r = r(u) = tau a^s A(u)^(1-s), where u and y have a density
+    proportional to r exp(-r h(y)), h(y) = y + y^-a / a. Its least value is h(1) = 1 / (1-s), and
+    r >= r0 (1 + s (1-s) u^2 / 2) with r0 = r(0) = (1-s) tau. Proposals are y from a density
+    proportional to exp(-r0 h(y)) and a normal or a uniform u.
+    """
+    a, r0 = (1 - s) / s, (1 - s) * tau
+    spread = math.sqrt(2.0 / (tau * s * (1 - s)))
+    found: NDArray = np.empty(0)
+    while len(found) < size:
+        y = _balanced(r0, a, size, rng)
+        u = open_uniform(len(y), rng)
+        log_envelope = np.zeros(len(y))
+        if spread < 1.5:
+            u = np.abs(spread * rng.standard_normal(len(y)))
+            log_envelope = -0.5 * (u / spread) ** 2
+        inside = (u > 0) & (u < np.pi * NEAR_ONE)
+        y, u, log_envelope = y[inside], u[inside], log_envelope[inside]
+        log_a = log_zolotarev(u, s)
+        log_more = (1 - s) * (log_a - log_lowest(s))  # log r / r0
+        with np.errstate(over="ignore"):
+            log_p = log_more - np.expm1(log_more) * (drop(y, r0, a) + tau)
+        accepted = np.log(1 - rng.random(len(u))) < log_p - log_envelope
+        log_t = a * (log_a - math.log(r0) - log_more - np.log(y))
+        found = np.append(found, log_t[accepted])
+    return found[:size]
+
+
+def _balanced(r0: float, a: float, size: int, rng: np.random.Generator) -> NDArray:
+    """Proposals y, most of `size`, of density proportional to exp(-r0 h(y)); see above.
+
+    Its logarithm is concave, with the mode 1: the envelope is flat where it is less than 1 below
+    its maximum, and follows the tangents beyond.
+    """
+    low, high = (_where_one_below(r0, a, sign) for sign in (-1.0, 1.0))
+    fall = r0 * (1.0 - high ** (-a - 1.0))
+    rise = r0 * math.expm1(min(-(a + 1.0) * math.log(low), 700.0))
+    areas = np.array([high - low, math.exp(-1.0) / fall, math.exp(-1.0) / rise])
+    piece = rng.choice(3, size=size, p=areas / areas.sum())
+    beyond = rng.standard_exponential(size)
+    y = np.where(piece == 1, high + beyond / fall, low - beyond / rise)
+    y = np.where(piece == 0, low + (high - low) * rng.random(size), y)
+    inside = y > 0
+    y = np.where(inside, y, 1.0)
+    log_p = np.where(piece == 0, 0.0, 1.0 + beyond) - drop(y, r0, a)
+    return y[inside & (np.log(1 - rng.random(size)) < log_p)]
+
+
+def drop(y: Any, r0: float, a: float) -> Any:
+    """r0 (h(y) - h(1))"""
+    return r0 * (y - 1.0 + np.expm1(-a * np.log(y)) / a)
+
+
+def _where_one_below(r0: float, a: float, sign: float) -> float:
+    """The y below (sign -1) or above 1 where `drop` is 1; at least e^-700."""
+    near, far = 0.0, 1e-9
+    while drop(math.exp(sign * far), r0, a) < 1.0 and far < 700.0:
+        far = min(2.0 * far, 700.0)
+    for _ in range(60):
+        middle = 0.5 * (near + far)
+        if drop(math.exp(sign * middle), r0, a) < 1.0:
+            near = middle
+        else:
+            far = middle
+    return math.exp(sign * near)
 
 
 @kernel

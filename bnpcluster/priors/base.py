@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bnpcluster.priors.hyper_priors import LIMIT, TINY, Hyper, is_number, slice_step
+from bnpcluster.priors.hyper_priors import TINY, Hyper, is_number, slice_step
 from bnpcluster.priors.rising_factorials import log_ways
 
 N_HYPER = 200  # draws from the hyper-priors, to average prior probabilities over
@@ -97,6 +97,7 @@ class Prior(BaseEstimator):
         """Raise an error for the first invalid parameter."""
         for name, hyper in self.hyper.items():
             hyper.pair(name, getattr(self, name))
+            hyper.check(name, getattr(self, name))
 
     def tables(self, n: int, k_max: int) -> PriorTables:
         """The two tables for n items and up to k_max blocks."""
@@ -199,6 +200,6 @@ class Prior(BaseEstimator):
                 return at.log_eppf(sizes) + hyper.log_density_unconstrained(pair, x)
 
             start = hyper.to_unconstrained(prior.values[name])
-            x = slice_step(log_density, start, LIMIT[hyper.distribution], rng)
+            x = slice_step(log_density, start, hyper.limits, rng)
             prior = prior.at(**{name: hyper.from_unconstrained(x)})
         return prior

@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import digamma, gammaln
+from scipy.special import gammaln
 
 from bnpcluster.priors.base import Prior, PriorTables
-from bnpcluster.priors.hyper_priors import TINY, Hyper, solve_expected
+from bnpcluster.priors.hyper_priors import Hyper, solve_expected
+from bnpcluster.priors.rising_factorials import log_rising
 
 
 @lru_cache(maxsize=4)
@@ -48,12 +49,6 @@ class DirichletProcess(Prior):
         """A fixed alpha above and below one, and the default."""
         return [cls(alpha=1.3), cls(alpha=0.2), cls()]
 
-    def validate(self) -> None:
-        """Raise an error if alpha is invalid."""
-        super().validate()
-        if not 0 < self.values["alpha"] < np.inf:
-            raise ValueError(f"alpha must be positive and finite, got {self.alpha!r}.")
-
     @property
     def sigma_now(self) -> float:
         """The sigma of W[m] = (1 - sigma)_{m-1}."""
@@ -62,8 +57,8 @@ class DirichletProcess(Prior):
     def tables(self, n: int, k_max: int) -> PriorTables:
         """The tables log V[k] = k log alpha - log (alpha)_n and log W[m] = log (m-1)!."""
         alpha = self.values["alpha"]
-        rising = math.lgamma(alpha + n) - math.lgamma(alpha)
-        return PriorTables(np.arange(k_max + 1) * math.log(alpha) - rising, _log_factorials(n))
+        log_v = np.arange(k_max + 1) * math.log(alpha) - log_rising(alpha, n)
+        return PriorTables(log_v, _log_factorials(n))
 
     @classmethod
     def from_expected_clusters(cls, k: float, n: int) -> DirichletProcess:
@@ -94,7 +89,7 @@ class DirichletProcess(Prior):
         if self.sampled:
             return super().expected_clusters(n)
         alpha = self.values["alpha"]
-        return float(alpha * (digamma(alpha + n) - digamma(alpha)))
+        return float((alpha / (alpha + np.arange(n))).sum())
 
     def predictive(self, sizes: np.ndarray) -> np.ndarray:
         """Log of m / (n + alpha) for a block of m items, of alpha / (n + alpha) for a new one."""
@@ -111,4 +106,4 @@ class DirichletProcess(Prior):
         rate -= math.log(eta)
         odds = (shape + k - 1.0) / (n * rate)
         shape += k if rng.random() * (1.0 + odds) < odds else k - 1.0
-        return self.at(alpha=max(rng.gamma(shape) / rate, TINY))
+        return self.at(alpha=self.hyper["alpha"].clipped(rng.gamma(shape) / rate))

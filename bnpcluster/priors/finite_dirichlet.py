@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from bnpcluster.priors.base import Prior, PriorTables
-from bnpcluster.priors.hyper_priors import Hyper
+from bnpcluster.priors.hyper_priors import Hyper, shown
 from bnpcluster.priors.rising_factorials import log_rising, log_rising_table
+
+MOST = 10**9  # components
 
 
 class FiniteDirichlet(Prior):
@@ -47,11 +49,9 @@ class FiniteDirichlet(Prior):
         """Raise an error if a parameter is invalid."""
         super().validate()
         k = self.n_components
-        if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
-            raise ValueError(f"n_components must be a positive integer, got {k!r}.")
-        if not 0 < self.values["concentration"] < np.inf:
+        if isinstance(k, bool) or not isinstance(k, numbers.Integral) or not 1 <= k <= MOST:
             raise ValueError(
-                f"concentration must be positive and finite, got {self.concentration!r}."
+                f"n_components must be a positive integer up to {MOST:,}; got {shown(k)}."
             )
 
     @property
@@ -88,7 +88,9 @@ class FiniteDirichlet(Prior):
         """Log p(partition) by its block sizes."""
         a, k0 = self.values["concentration"], int(self.n_components)
         n, k = int(sizes.sum()), len(sizes)
-        log_v = math.lgamma(k0 + 1) - math.lgamma(k0 - k + 1) + k * math.log(a)
+        if k > k0:
+            return -math.inf
+        log_v = log_rising(k0 - k + 1.0, k) + k * math.log(a)
         return (
             log_v - log_rising(k0 * a, n) + sum(log_rising(1.0 + a, m - 1) for m in sizes.tolist())
         )

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-TINY = 1e-300  # Gamma draws of a small shape may underflow to zero, which is invalid
+TINY = 1e-300  # the smallest weight of a Beta distribution that does not underflow
+
+# What the tables of all priors can hold, with eight digits or more.
+RANGE = {"gamma": (1e-10, 1e10), "beta": (1e-8, 0.99999)}
 
 
 class Hyper(NamedTuple):
@@ -41,11 +44,24 @@ class Hyper(NamedTuple):
         auto = f", or 'auto' = {self.auto}" if self.auto else ""
         raise ValueError(f"{name} must be a number (fixed) or a pair {pair}{auto}; got {value!r}.")
 
+    def check(self, name: str, value: Any) -> None:
+        """Raise an error for a fixed number outside the range of the tables."""
+        low, high = RANGE[self.distribution]
+        if not is_number(value) or low <= value <= high:
+            return
+        kind = {"gamma": "positive", "beta": "between 0 and 1"}[self.distribution]
+        raise ValueError(f"{name} must be {kind}, from {low:g} to {high:.8g}; got {shown(value)}.")
+
+    def clipped(self, value: float) -> float:
+        """The nearest value in the range of the tables."""
+        low, high = RANGE[self.distribution]
+        return min(max(value, low), high)
+
     def draw(self, pair: tuple[float, float], rng: np.random.Generator) -> float:
         """A value from the hyper-prior."""
         if self.distribution == "gamma":
-            return max(float(rng.gamma(pair[0])) / pair[1], TINY)
-        return float(np.clip(rng.beta(*pair), 1e-12, 1 - 1e-12))
+            return self.clipped(float(rng.gamma(pair[0])) / pair[1])
+        return self.clipped(float(rng.beta(*pair)))
 
     def log_density(self, pair: tuple[float, float], value: float) -> float:
         """Log density of a value under the hyper-prior."""
@@ -54,6 +70,12 @@ class Hyper(NamedTuple):
             return (a - 1) * math.log(value) - b * value + a * math.log(b) - math.lgamma(a)
         norm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
         return (a - 1) * math.log(value) + (b - 1) * math.log1p(-value) + norm
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The range of the unconstrained coordinate."""
+        low, high = RANGE[self.distribution]
+        return self.to_unconstrained(low), self.to_unconstrained(high)
 
     def to_unconstrained(self, value: float) -> float:
         """The unconstrained coordinate: log of a positive value, logit of one below 1."""
@@ -79,8 +101,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-# The unconstrained coordinates that do not underflow, overflow or round to a bound.
-LIMIT = {"gamma": (-690.0, 690.0), "beta": (-27.0, 27.0)}
+def shown(value: Any) -> str:
+    """A number for a message; an integer may have thousands of digits."""
+    if isinstance(value, int) and abs(value) > 10**30:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
 
 
 def slice_step(
@@ -92,8 +117,8 @@ def slice_step(
 ) -> float:
     """One univariate slice sampling step (Neal 2003): stepping out, then shrinkage.
 
-    The target is the density restricted to `limits`. The number of steps needs no bound, because
-    stepping out ends at the limits.
+    The target is the density restricted to `limits`. Stepping out ends there, and shrinkage ends
+    at `x`, whose density is above the level.
     """
     level = log_density(x) + math.log(1.0 - rng.random())
     left = x - width * rng.random()
@@ -105,7 +130,7 @@ def slice_step(
     left, right = max(left, limits[0]), min(right, limits[1])
     while True:
         proposal = left + (right - left) * rng.random()
-        if log_density(proposal) > level:
+        if proposal == x or log_density(proposal) > level:
             return proposal
         if proposal < x:
             left = proposal

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
 
 from bnpcluster.priors.base import Prior, PriorTables
-from bnpcluster.priors.hyper_priors import TINY, Hyper, is_number
-from bnpcluster.priors.rising_factorials import legendre, log_rising_table
+from bnpcluster.priors.component_series import log_v
+from bnpcluster.priors.hyper_priors import TINY, Hyper, is_number, shown
+from bnpcluster.priors.rising_factorials import log_rising_excess, log_rising_table
 
+LEAST, MOST_RATE = 1e-6, 1e6  # what the series can hold
 NAMED = {"gnedin": 0.5, "poisson": 1.0, "geometric": 0.1}
-FAR = 1 << 14  # terms of the series, before the rest of a heavy tail is integrated
-NEGLIGIBLE = 45.0  # nats below the largest term
 
 
 class MFM(Prior):
@@ -66,8 +64,6 @@ class MFM(Prior):
     def validate(self) -> None:
         """Raise an error if a parameter is invalid."""
         super().validate()
-        if not 0 < self.values["gamma"] < np.inf:
-            raise ValueError(f"gamma must be positive and finite, got {self.gamma!r}.")
         self._components_prior()
 
     def _components_prior(self) -> tuple[str, Any]:
@@ -77,10 +73,11 @@ class MFM(Prior):
             return given, NAMED[given]
         if isinstance(given, tuple) and len(given) == 2 and given[0] in NAMED:
             name, value = given
-            high = np.inf if name == "poisson" else 1.0
-            if not is_number(value) or not 0 < value < high:
+            high = MOST_RATE if name == "poisson" else 1.0 - LEAST
+            if not is_number(value) or not LEAST <= value <= high:
                 raise ValueError(
-                    f"{name!r} needs a parameter between 0 and {high:g}, got {value!r}."
+                    f"{name!r} needs a parameter between 0 and {math.ceil(high)}, from {LEAST:g} "
+                    f"to {high:.8g}; got {shown(value)}."
                 )
             return name, float(value)
         if isinstance(given, (list, tuple, np.ndarray)) and all(map(is_number, given)):
@@ -106,10 +103,11 @@ class MFM(Prior):
 
     def tables(self, n: int, k_max: int) -> PriorTables:
         """Log V[k] by its series, log W[m] = log (g+1)_{m-1}."""
-        g = self.values["gamma"]
-        return PriorTables(
-            log_v(n, k_max, g, *self._components_prior()), log_rising_table(1.0 + g, n)
-        )
+        g, values = self.values["gamma"], np.full(k_max + 1, -np.inf)
+        k = np.arange(1, min(k_max, n, self.most_clusters) + 1, dtype=np.intp)
+        values[0] = 0.0
+        values[k] = log_v(n, tuple(k.tolist()), g, *self._components_prior())
+        return PriorTables(values, log_rising_table(1.0 + g, n))
 
     def draw_components(self, size: int, rng: np.random.Generator) -> np.ndarray:
         """Draws of the number of components, as floats: Gnedin's prior is unbounded."""
@@ -128,102 +126,13 @@ class MFM(Prior):
         if n == 0:
             return np.zeros(1)
         g, components = self.values["gamma"], self._components_prior()
-        now, then = log_v(n, k, g, *components)[k], log_v(n + 1, k + 1, g, *components)
-        return np.append(np.log(sizes + g) + then[k], then[k + 1]) - now
+        now = log_v(n, (k,), g, *components)[0]
+        then = log_v(n + 1, (k, k + 1), g, *components)
+        return np.append(np.log(sizes + g) + then[0], then[1]) - now
 
     def log_eppf(self, sizes: np.ndarray) -> float:
         """Log p(partition) by its block sizes."""
         g, k = self.values["gamma"], len(sizes)
-        log_w = gammaln(sizes + g) - math.lgamma(1.0 + g)
-        return float(log_v(int(sizes.sum()), k, g, *self._components_prior())[k] + log_w.sum())
-
-
-@lru_cache(maxsize=4096)
-def log_v(n: int, k_max: int, g: float, name: str, parameter: Any) -> np.ndarray:
-    """log V[n, k] for k = 0 .. k_max: k log g + log sum_m Q(m) m!/(m-k)! / (g m)_n"""
-    if name == "gnedin" and g == 1.0:
-        return _log_v_gnedin(n, k_max, parameter)
-    length = 64 if name != "array" else len(parameter)
-    while length < 2 * k_max and name != "array":
-        length *= 2
-    used = min(k_max, n, length)
-    while True:
-        m = np.arange(1.0, length + 1)
-        base = _log_q(m, name, parameter) - (gammaln(g * m + n) - gammaln(g * m))
-        terms = base + _falling(m, used)
-        last = terms[:, -1] > terms.max(axis=1) - NEGLIGIBLE
-        if name == "array" or not last.any() or length >= FAR:
-            break
-        length *= 2
-    result = np.full(k_max + 1, -np.inf)
-    result[: used + 1] = logsumexp(terms, axis=1)
-    if name == "gnedin":
-        for k in np.flatnonzero(last):
-            rest = _log_tail(n, int(k), g, parameter, length)
-            result[k] = np.logaddexp(result[k], rest)
-    return result + np.arange(k_max + 1) * math.log(g)
-
-
-def _falling(m: np.ndarray, k_max: int) -> np.ndarray:
-    """log m!/(m-k)! in row k, -inf where m < k."""
-    rows = np.zeros((k_max + 1, len(m)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rows[1:] = np.log(np.maximum(m - np.arange(k_max)[:, None], 0.0))
-    return np.cumsum(rows, axis=0)
-
-
-def _log_q(m: np.ndarray, name: str, parameter: Any) -> np.ndarray:
-    """log Q(m), m = 1, 2, ..."""
-    if name == "array":
-        return np.array(parameter)
-    if name == "poisson":
-        return (m - 1) * math.log(parameter) - parameter - gammaln(m)
-    if name == "geometric":
-        return math.log(parameter) + (m - 1) * math.log1p(-parameter)
-    return (
-        math.log(parameter) + gammaln(m - parameter) - math.lgamma(1 - parameter) - gammaln(m + 1)
-    )
-
-
-def _log_v_gnedin(n: int, k_max: int, c: float) -> np.ndarray:
-    """The closed form for g = 1."""
-    k = np.arange(1.0, min(k_max, n) + 1)
-    result = np.full(k_max + 1, -np.inf)
-    value = gammaln(k) + gammaln(k - c) - math.lgamma(1 - c) + gammaln(n - k + c) - math.lgamma(c)
-    result[1 : len(k) + 1] = value - math.lgamma(n) - (math.lgamma(n + c) - math.lgamma(1 + c))
-    return result
-
-
-def _log_tail(n: int, k: int, g: float, c: float, last: int) -> float:
-    """log of the sum over m > last of Gnedin's series, by the Euler-Maclaurin formula.
-
-    With m = last e^u the integrand decays like exp(-(n - k + c) u). Products are summed as logs of
-    their factors, because differences of lgamma lose all digits for such m.
-    """
-    decay = n - k + c
-    nodes, weights = legendre(20)
-    edges = np.linspace(0.0, NEGLIGIBLE / decay, 41)
-    width = edges[1] / 2
-    u = (edges[:-1, None] + width * (1 + nodes)).ravel()
-    log_f = _log_term(math.log(last) + u, n, k, g, c)
-    integral = logsumexp(log_f + np.log(last) + u, b=np.tile(width * weights, 40))
-    step = 1e-3
-    log_m = math.log(last) + np.log([1.0, 1.0 + step, 1.0 - step])
-    near = _log_term(log_m, n, k, g, c)
-    slope = (near[1] - near[2]) / (2 * step * last)
-    # sum over m > last of f = integral - f(last)/2 - f'(last)/12
-    return float(integral + np.log1p(-np.exp(near[0] - integral) * (0.5 + slope / 12)))
-
-
-def _log_term(log_m: np.ndarray, n: int, k: int, g: float, c: float) -> np.ndarray:
-    """log Q(m) m!/(m-k)!/(g m)_n at large real m."""
-    inverse = np.exp(-log_m)[:, None]
-    rising = np.log(g + np.arange(n) * inverse).sum(axis=1)
-    falling = np.log1p(-np.arange(k) * inverse).sum(axis=1)
-    # Gamma(m - c) / Gamma(m + 1) = x^-b (1 - b (b^2 - 1) / (24 x^2) + ...), b = 1 + c, at the
-    # midpoint x = m - c/2.
-    b = 1.0 + c
-    inverse = inverse[:, 0]
-    log_x = log_m + np.log1p(-0.5 * c * inverse)
-    ratio = -b * log_x - b * (b * b - 1.0) / 24.0 * inverse**2
-    return math.log(c) - math.lgamma(1 - c) + ratio + falling - rising + (k - n) * log_m
+        log_w = log_rising_excess(np.array(1.0 + g), sizes - 1.0) + (sizes - 1) * math.log1p(g)
+        now = log_v(int(sizes.sum()), (k,), g, *self._components_prior())[0]
+        return float(now + log_w.sum())

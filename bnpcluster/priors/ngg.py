@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnpcluster._core.stable_distributions import log_exponentially_tilted
 from bnpcluster.priors.base import Prior, PriorTables
 from bnpcluster.priors.hyper_priors import Hyper
-from bnpcluster.priors.rising_factorials import legendre, log_rising, log_rising_table
-
-DROP = 45.0  # nats below the mode at which the integrand is cut off
-PANELS, NODES = 12, 16
+from bnpcluster.priors.quadrature import log_integral
+from bnpcluster.priors.rising_factorials import log_rising, log_rising_table
 
 
 class NGG(Prior):
@@ -58,14 +56,6 @@ class NGG(Prior):
         """Small and large tau, and hyper-priors on both."""
         return [cls(), cls(20.0, 0.5), cls(0.1, 0.25), cls((2.0, 2.0), (2.0, 3.0))]
 
-    def validate(self) -> None:
-        """Raise an error if a parameter is invalid."""
-        super().validate()
-        if not 0 < self.values["tau"] < np.inf:
-            raise ValueError(f"tau must be positive and finite, got {self.tau!r}.")
-        if not 0 < self.values["sigma"] < 1:
-            raise ValueError(f"sigma must be between 0 and 1, got {self.sigma!r}.")
-
     @property
     def sigma_now(self) -> float:
         """The sigma of W[m] = (1 - sigma)_{m-1}."""
@@ -101,55 +91,21 @@ class NGG(Prior):
 
 
 @lru_cache(maxsize=4096)
-def log_v(n: int, blocks: tuple[int, ...], tau: float, sigma: float) -> np.ndarray:
+def log_v(n: int, blocks: tuple[int, ...], tau: float, sigma: float) -> NDArray:
     """log V[n, k] for every k in `blocks`.
 
     V = sigma^(k-1) tau^k e^tau / Gamma(n) * int exp{k y - tau e^y} (1 - e^(-y/sigma))^(n-1) dy over
-    y > 0. The logarithm of the integrand is strictly concave in y. Find its mode, cut it off DROP
-    nats below on both sides, and integrate by composite Gauss-Legendre quadrature.
+    y > 0. The integral is over log y: for a small sigma, the last factor rises near zero.
     """
-    k = np.array(blocks, float)
-    low, high = np.array([_integration_range(n, one, tau, sigma) for one in k.tolist()]).T
-    nodes, weights = legendre(NODES)
-    width = (high - low) / (2 * PANELS)
-    centres = low[:, None] + width[:, None] * (2 * np.arange(PANELS) + 1)
-    y = (centres[:, :, None] + width[:, None, None] * nodes).reshape(len(k), -1)
-    log_f = k[:, None] * y - tau * np.exp(y) + (n - 1) * np.log(-np.expm1(-y / sigma))
-    top = log_f.max(axis=1)
-    total = (np.exp(log_f - top[:, None]) @ np.tile(weights, PANELS)) * width
-    outside = (k - 1) * math.log(sigma) + k * math.log(tau) + tau - math.lgamma(n)
-    return outside + top + np.log(total)
+    return np.array([_log_v(n, k, tau, sigma) for k in blocks])
 
 
-def _integration_range(n: int, k: float, tau: float, sigma: float) -> tuple[float, float]:
-    """The interval in which the integrand is within DROP nats of its maximum."""
+def _log_v(n: int, k: int, tau: float, sigma: float) -> float:
+    def log_f(w: NDArray) -> NDArray:  # with e^tau, which a large tau needs here
+        y = np.exp(w)
+        return w + k * y - tau * np.expm1(y) + (n - 1) * np.log(-np.expm1(-y / sigma))
 
-    def log_f(y: float) -> float:
-        rest = (n - 1) * math.log(-math.expm1(-y / sigma)) if n > 1 else 0.0
-        return k * y - tau * math.exp(y) + rest
-
-    def slope(y: float) -> float:
-        rest = (n - 1) / (sigma * math.expm1(min(y / sigma, 700.0)))
-        return k - tau * math.exp(y) + rest
-
-    mode = _root(slope, 1e-300, math.log((k + n) / tau + 2.0) + 1.0 + sigma * math.log1p(n))
-    floor = log_f(mode) - DROP
-    far = 1.0
-    while log_f(mode + far) > floor:
-        far *= 2.0
-    high = _root(lambda y: log_f(y) - floor, mode, mode + far)
-    low = 0.0
-    if mode > 1e-300 and log_f(1e-300) < floor:
-        low = _root(lambda y: floor - log_f(y), 1e-300, mode)
-    return low, high
-
-
-def _root(decreasing: Callable[[float], float], low: float, high: float) -> float:
-    """Where a decreasing function changes sign, to the few digits that a range needs."""
-    for _ in range(26):
-        middle = 0.5 * (low + high)
-        if decreasing(middle) > 0:
-            low = middle
-        else:
-            high = middle
-    return 0.5 * (low + high)
+    least = min(sigma, 1.0 / (tau + k), 1.0)
+    most = math.log((2.0 * k + 2.0 * n + 200.0) / tau + 2.0) + 2.0 * sigma * math.log1p(n)
+    integral = log_integral(log_f, math.log(least) - 60.0, math.log(most) + 1.0)
+    return (k - 1) * math.log(sigma) + k * math.log(tau) - math.lgamma(n) + integral

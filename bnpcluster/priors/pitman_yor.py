@@ -9,7 +9,7 @@ import numpy as np
 
 from bnpcluster._core.stable_distributions import log_polynomially_tilted
 from bnpcluster.priors.base import Prior, PriorTables
-from bnpcluster.priors.hyper_priors import TINY, Hyper, solve_expected
+from bnpcluster.priors.hyper_priors import RANGE, Hyper, is_number, shown, solve_expected
 from bnpcluster.priors.rising_factorials import log_rising, log_rising_table
 
 
@@ -52,13 +52,20 @@ class PitmanYor(Prior):
 
     def validate(self) -> None:
         """Raise an error if a parameter is invalid."""
-        super().validate()
-        values = self.values
-        if not 0 <= values["discount"] < 1:
-            raise ValueError(f"discount must be at least 0 and below 1, got {self.discount!r}.")
-        low = -values["discount"] if "discount" not in self.sampled else 0.0
-        if not low < values["alpha"] < np.inf:
-            raise ValueError(f"alpha must be greater than {low:g} and finite, got {self.alpha!r}.")
+        for name, hyper in self.hyper.items():
+            hyper.pair(name, getattr(self, name))
+        low, high = RANGE["beta"]
+        if is_number(self.discount) and not (self.discount == 0 or low <= self.discount <= high):
+            raise ValueError(
+                f"discount must be 0, or from {low:g} to {high:.8g}; got {shown(self.discount)}."
+            )
+        least = -self.discount if is_number(self.discount) else 0.0
+        low, high = RANGE["gamma"]
+        if is_number(self.alpha) and not least + low <= self.alpha <= high:
+            raise ValueError(
+                f"alpha must be greater than {least:g}, by {low:g}, and at most {high:g}; got "
+                f"{shown(self.alpha)}."
+            )
 
     @property
     def update_every(self) -> int:  # type: ignore[override]  # a constant of each instance
@@ -137,11 +144,12 @@ class PitmanYor(Prior):
             shape, rate = self._pairs["alpha"]
             if n > 1:
                 rate -= math.log(rng.beta(alpha + 1.0, n - 1.0))
-            prior = prior.at(alpha=max(rng.gamma(shape + from_alpha) / rate, TINY))
+            drawn = rng.gamma(shape + from_alpha) / rate
+            prior = prior.at(alpha=self.hyper["alpha"].clipped(drawn))
         if "discount" in self._pairs:
             a, b = self._pairs["discount"]
             j = np.concatenate([np.arange(1.0, m) for m in sizes])
             from_rest = int((rng.random(len(j)) * (j - d) >= j - 1.0).sum())
             drawn = rng.beta(a + len(k) - from_alpha, b + from_rest)
-            prior = prior.at(discount=min(max(drawn, TINY), 1.0 - 1e-12))
+            prior = prior.at(discount=self.hyper["discount"].clipped(drawn))
         return prior

@@ -1,16 +1,40 @@
-"""Rising factorials and quadrature nodes, for the tables of priors."""
+"""Rising factorials, for the tables of priors."""
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+LARGE = 32.0  # from here on, Stirling's series has all digits
 
 
-def log_rising(a: float, m: int) -> float:
+def log_rising(a: float, m: float) -> float:
     """log a (a+1) ... (a+m-1)"""
-    return math.lgamma(a + m) - math.lgamma(a)
+    if a < LARGE:
+        return math.lgamma(a + m) - math.lgamma(a)
+    value = (a + m - 0.5) * math.log1p(m / a) - m
+    return m * math.log(a) + value + float(_stirling(a + m) - _stirling(a))
+
+
+def log_rising_excess(a: NDArray, m: Any) -> NDArray[np.float64]:
+    """log a (a+1) ... (a+m-1) - m log a; m need not be an integer.
+
+    For large `a` a difference of two logarithms of the gamma function would lose its digits.
+    """
+    big, small = np.maximum(a, LARGE), np.minimum(a, LARGE)
+    series = (big + m - 0.5) * np.log1p(m / big) - m + _stirling(big + m) - _stirling(big)
+    return np.where(a < LARGE, gammaln(small + m) - gammaln(small) - m * np.log(small), series)
+
+
+def _stirling(a: Any) -> Any:
+    """The end of Stirling's series of log Gamma(a)."""
+    inverse = 1.0 / (a * a)
+    return (1.0 - inverse * (1.0 / 30.0 - inverse * (1.0 / 105.0 - inverse / 140.0))) / (12.0 * a)
 
 
 @lru_cache(maxsize=16)
@@ -22,10 +46,6 @@ def log_rising_table(a: float, n: int) -> np.ndarray:
     table = np.zeros(n + 1)
     np.cumsum(np.log(a + np.arange(n - 1.0)), out=table[2:])
     return table
-
-
-legendre = lru_cache(maxsize=4)(np.polynomial.legendre.leggauss)
-"""Nodes and weights of Gauss-Legendre quadrature on (-1, 1), cached because they take 0.4 ms."""
 
 
 def log_ways(n: int, k_max: int, sigma: float) -> np.ndarray:

@@ -110,14 +110,38 @@ def test_polynomially_tilted_draws_have_their_density(s, theta):
     assert kstest(draws, numerical_cdf(log_density, *log_range(draws))).pvalue > LEVEL
 
 
-@pytest.mark.parametrize("tau", [0.2, 1.0, 4.5, 20.0])
+@pytest.mark.parametrize("tau", [0.2, 1.0, 1.7, 4.5, 20.0])
 def test_exponentially_tilted_draws_of_one_half_are_inverse_gaussian(tau):
     draws = np.exp(log_exponentially_tilted(tau, 0.5, SIZE, np.random.default_rng(5)))
     # exp(tau - tau^2 t) f(t) is inverse Gaussian of mean 1/(2 tau) and shape 1/2.
     assert kstest(draws, invgauss(1 / tau, scale=0.5).cdf).pvalue > LEVEL
 
 
-@pytest.mark.parametrize(("s", "tau"), [(0.3, 0.5), (0.3, 2.5), (0.8, 1.5), (0.6, 4.0)])
+@pytest.mark.parametrize("tau", [30.0, 1e6, 1e10])
+@pytest.mark.parametrize("s", [1e-8, 0.01, 0.3, 0.9, 0.99999])
+def test_strongly_tilted_draws_have_their_moments(s, tau):
+    """E T = s tau^(1 - 1/s), and its relative variance is (1 - s) / (s tau)."""
+    log_t = log_exponentially_tilted(tau, s, SIZE, np.random.default_rng(8))
+    ratio = np.exp(log_t - np.log(s) - (1 - 1 / s) * np.log(tau))
+    spread = np.sqrt((1 - s) / (s * tau))
+    if spread < 1:  # otherwise the tail is too heavy for a mean
+        assert abs(ratio.mean() - 1) < 4.5 * spread / SIZE**0.5
+        assert ratio.std() == pytest.approx(spread, rel=0.05 + 0.5 * spread)
+    # log E exp(-l T) = tau - (tau^(1/s) + l)^s, with l = c tau^(1/s)
+    for c in (0.1 / tau, 3.0 / tau):
+        expected = -tau * np.expm1(s * np.log1p(c))
+        found = np.exp(-np.exp(np.log(c) + np.log(tau) / s + log_t))
+        assert abs(found.mean() - np.exp(expected)) < 4.5 * found.std() / SIZE**0.5 + 1e-6
+
+
+@pytest.mark.parametrize("s", [1e-8, 0.5])
+def test_tilts_near_minus_s_are_finite(s):
+    theta = -s + (1e-10 if s > 1e-6 else 1e-9)
+    draws = log_polynomially_tilted(theta, s, 1000, np.random.default_rng(9))
+    assert np.isfinite(draws).all()
+
+
+@pytest.mark.parametrize(("s", "tau"), [(0.3, 0.5), (0.3, 2.5), (0.8, 1.5), (0.6, 4.0), (0.2, 9.0)])
 def test_exponentially_tilted_draws_have_their_density(s, tau):
     draws = log_exponentially_tilted(tau, s, SIZE, np.random.default_rng(6))
 

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 from scipy.stats import chisquare
 
 from bnpcluster.priors import MFM, NGG, DirichletProcess, FiniteDirichlet, PitmanYor
-from bnpcluster.priors.mfm import _log_q
+from bnpcluster.priors.component_series import _log_term
 from bnpcluster.testing import all_partitions, log_eppf
 
 ROWS = np.array([[0, 0, 0, 1, 1, 2], [0, 0, 0, 0, 0, 0]]), np.array([[0, 1, 2]])
@@ -242,7 +242,7 @@ def test_drawn_numbers_of_components_follow_their_prior(prior):
     assert (drawn == np.floor(drawn)).all()
     name, parameter = prior._components_prior()
     m = np.arange(1.0, (len(parameter) if name == "array" else 8) + 1)
-    p = np.exp(_log_q(m, name, parameter))
+    p = np.exp(_log_term(np.log(m), 0, 0.0, 1.0, name, parameter))
     counts = np.array([(drawn == m).sum() for m in range(1, len(p) + 1)])
     cells = np.append(counts, size - counts.sum())
     means = size * np.append(p, max(1.0 - p.sum(), 0.0))
