@@ -60,10 +60,40 @@ def rename(lik, to, source):
 
 @generic(needs=(add, remove, log_predictive))
 def log_predictive_without(lik, k, i):
-    """log f(item i | the other items of its own slot k)."""
+    """log f(item i | the other items of its own slot k); -inf if it `outweighs` them."""
     remove(lik, k, i)
     value = log_predictive(lik, k, i)
     add(lik, k, i)
+    return value
+
+
+@generic(needs=(clear,))
+def outweighs(lik, k, i):
+    """Whether item i of slot k is so extreme that `remove` would lose the digits of the others.
+
+    Then `log_predictive_without` has none either, and must return -inf.
+    """
+    return False
+
+
+@generic(needs=(clear, add, remove, outweighs))
+def take_out(lik, k, i, labels, own):
+    """Take item i out of slot k, which holds the items of label `own`, as extreme as it may be."""
+    if outweighs(lik, k, i):
+        refill_without(lik, k, i, labels, own)
+    else:
+        remove(lik, k, i)
+
+
+@generic(needs=(clear, add, log_predictive, log_predictive_without))
+def log_predictive_of_member(lik, k, i, labels, own):
+    """`log_predictive_without` of an item as extreme as it may be.
+
+    Slot k holds the items of label `own`.
+    """
+    value = log_predictive_without(lik, k, i)
+    if value == -math.inf:
+        value = log_predictive_of_extreme(lik, k, i, labels, own)
     return value
 
 
@@ -181,7 +211,7 @@ def draw_latent(lik, labels, rng):
 def learned(lik):
     """A copy of the learned hyper-parameters as one array; None if all of them are fixed.
 
-    This operation and the next five are called only outside kernels.
+    This operation and the next six are called only outside kernels.
     """
     return None
 
@@ -200,6 +230,16 @@ def move_learned(lik, labels, beta, rng):
     all of them must be filled again.
     """
     return False
+
+
+@generic(needs=(clear,))
+def draw_learned(lik, rng):
+    """Values as of `learned`, drawn from their hyper-prior; fixed ones keep their number.
+
+    None if nothing is learned, or if `move_learned` is right at inverse temperature one only.
+    Particles then keep the guess from the data.
+    """
+    return None
 
 
 @generic(needs=(clear,))
@@ -222,7 +262,7 @@ def renew_rows(lik):
     """
 
 
-@generic(needs=(log_predictive_all, log_predictive_without))
+@generic(needs=(log_predictive_all, log_predictive_of_member))
 def log_weights(lik, i, own, beta, slack, partition):
     """List where item i may go: partition.slots and .weights (log_prior + beta log f); how many.
 
@@ -237,7 +277,7 @@ def log_weights(lik, i, own, beta, slack, partition):
     first = empty
     if own >= 0 and log_prior[own] > -math.inf:
         first = own
-        scores[own] = log_predictive_without(lik, own, i)
+        scores[own] = log_predictive_of_member(lik, own, i, partition.labels, own)
     count, floor = 0, -math.inf
     if log_prior[first] > -math.inf:
         weight = log_prior[first] + beta * scores[first]
@@ -247,6 +287,24 @@ def log_weights(lik, i, own, beta, slack, partition):
         if k != first and weight > floor:
             count = append_candidate(partition, count, k, weight)
     return count
+
+
+@kernel
+def refill_without(lik, k, i, labels, own):
+    """Fill slot k again with the items of label `own`, except item i."""
+    clear(lik, k)
+    for j in range(len(labels)):
+        if labels[j] == own and j != i:
+            add(lik, k, j)
+
+
+@kernel
+def log_predictive_of_extreme(lik, k, i, labels, own):
+    """log f(item i | the other items of slot k), which is filled again."""
+    refill_without(lik, k, i, labels, own)
+    value = log_predictive(lik, k, i)
+    add(lik, k, i)
+    return value
 
 
 @kernel(inline=True)
@@ -299,7 +357,8 @@ def log_weights_from_bounds(lik, i, own, beta, slack, partition):
     count, floor, first = 0, -math.inf, empty
     if own >= 0 and log_prior[own] > -math.inf:
         first = own
-        weight = log_prior[own] + beta * log_predictive_without(lik, own, i)
+        score = log_predictive_of_member(lik, own, i, partition.labels, own)
+        weight = log_prior[own] + beta * score
         count, floor = append_candidate(partition, count, own, weight), weight - slack
     elif log_prior[empty] > -math.inf:
         weight = log_prior[empty] + beta * log_predictive(lik, empty, i)
@@ -339,7 +398,8 @@ def log_weights_from_scores(lik, i, own, beta, slack, width, partition):
     first = empty
     if own >= 0 and log_prior[own] > -math.inf:
         first = own
-        weights[own] = log_prior[own] + beta * log_predictive_without(lik, own, i)
+        score = log_predictive_of_member(lik, own, i, partition.labels, own)
+        weights[own] = log_prior[own] + beta * score
     count, floor = 0, -math.inf
     if log_prior[first] > -math.inf:
         count = append_candidate(partition, count, first, weights[first])

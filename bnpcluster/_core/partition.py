@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnpcluster._core.jit import kernel
-from bnpcluster._core.operations import add, clear, padded, remove, rename
+from bnpcluster._core.operations import add, clear, padded, rename, take_out
 
 
 class Problem(NamedTuple):
@@ -117,7 +117,7 @@ def add_item(problem, partition, k, i):
 def remove_item(problem, partition, i):
     """Take item i out of its slot; the last block moves to a slot that becomes empty."""
     k = partition.labels[i]
-    remove(problem.likelihood, k, i)
+    take_out(problem.likelihood, k, i, partition.labels, k)
     partition.labels[i] = -1
     change_size(partition, problem.log_w, k, -1)
     if partition.sizes[k] == 0:

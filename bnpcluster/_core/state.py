@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,14 @@ LONGEST = 0.1  # seconds that a kernel call may take, so that a stop is noticed 
 
 class Stopped(Exception):
     """Raised between kernel calls when the user or the time limit stops a chain."""
+
+
+class Learned(NamedTuple):
+    """Learned hyper-parameters of the likelihood, or None, and what is computed from them."""
+
+    values: np.ndarray | None
+    log_density: float
+    traces: dict[str, float]
 
 
 class State:
@@ -84,6 +92,7 @@ class State:
         self.adapting = False
         self.archive: Any = None
         self.scratch: dict[str, Any] = {}
+        self._known: Learned | None = None
         self._chunk = 1024
         self._batch = 16
         self.rebuild()
@@ -124,24 +133,37 @@ class State:
 
     @property
     def learned(self) -> np.ndarray | None:
-        """A copy of the learned hyper-parameters of the likelihood; or None."""
-        return learned(self.problem.likelihood)
+        """The learned hyper-parameters of the likelihood, not to be changed; or None."""
+        return self._known_learned().values
 
     def set_learned(self, values: np.ndarray) -> None:
         """Replace the learned hyper-parameters."""
         set_learned(self.problem.likelihood, values)
+        self._known = None
         self.rebuild()
 
     def move_learned(self, rng: np.random.Generator) -> None:
         """Draw the learned hyper-parameters given all else, if there are any."""
         if self.learned is not None:
             likelihood, beta = self.problem.likelihood, self.problem.beta
-            if not move_learned(likelihood, self.labels, beta, rng):
+            renewed = move_learned(likelihood, self.labels, beta, rng)
+            self._known = None
+            if not renewed:
                 self.rebuild()
 
     def traces_learned(self) -> dict[str, float]:
         """The learned hyper-parameters as a few numbers by name."""
-        return traces_learned(self.problem.likelihood)
+        return self._known_learned().traces
+
+    def _known_learned(self) -> Learned:
+        """The learned hyper-parameters; they are read again only after a change."""
+        if self._known is None:
+            bound = self.problem.likelihood
+            values = learned(bound)
+            if values is not None:
+                values.setflags(write=False)
+            self._known = Learned(values, float(log_learned(bound)), traces_learned(bound))
+        return self._known
 
     def rebuild(self) -> None:
         """Renumber the blocks by first item and recompute all statistics from the labels."""
@@ -223,8 +245,8 @@ class State:
 
     def log_posterior(self) -> float:
         """Log p(data, partition, hyper-parameters)."""
-        learned_density = float(log_learned(self.problem.likelihood))
-        return self.log_joint() + self.prior.log_hyper_density() + learned_density
+        of_prior, of_likelihood = self.prior.log_hyper_density(), self._known_learned().log_density
+        return self.log_joint() + of_prior + of_likelihood
 
 
 def grown_bound(bound: Any, capacity: int) -> Any:

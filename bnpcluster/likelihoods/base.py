@@ -68,8 +68,9 @@ class Likelihood(BaseEstimator):
 
     @property
     def is_guessed(self) -> bool:
-        """Whether a hyper-parameter is fixed at a guess from the data."""
-        return any(is_guess(getattr(self, name)) for name in self.data_dependent)
+        """Whether a hyper-parameter, or its hyper-prior, is a guess from the data."""
+        values = [getattr(self, name) for name in self.data_dependent]
+        return any(is_guess(v) or getattr(v, "is_guessed", False) for v in values)
 
     data_dependent: tuple[str, ...] = ()
     """The hyper-parameters whose guess depends on the data."""
@@ -85,6 +86,10 @@ class Likelihood(BaseEstimator):
         """The same likelihood with every "auto" replaced by its value for `X`."""
         return clone(self)
 
+    def measured_columns(self, n_columns: int) -> np.ndarray:
+        """Numbers of the columns of measurements, where a value may be far from all others."""
+        return np.zeros(0, np.intp)
+
     def constant_columns(self, X: np.ndarray) -> np.ndarray:
         """Numbers of the columns of `X` that are constant, if the likelihood cannot model them.
 
@@ -94,14 +99,7 @@ class Likelihood(BaseEstimator):
 
     def of_columns(self, columns: Sequence[int], n_columns: int) -> Likelihood:
         """The same likelihood for some of `n_columns` columns: hyper-parameters are cut to them."""
-        cut = {}
-        for name in self.per_column:
-            given = np.asarray(getattr(self, name), object)
-            if given.shape not in ((), (n_columns,), (n_columns, n_columns)):
-                raise ValueError(f"{name} has shape {given.shape}, but X has {n_columns} columns.")
-            if given.ndim:
-                cut[name] = given[np.ix_(*[columns] * given.ndim)].tolist()
-        return clone(self).set_params(**cut)
+        return _of_columns(self, columns, n_columns)
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
@@ -165,6 +163,22 @@ class Likelihood(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must define blocks(bound, slots).")
 
 
+def _of_columns(component: Any, columns: Sequence[int], n_columns: int) -> Any:
+    """A likelihood or a hyper-prior with the parameters of some columns."""
+    cut = {}
+    for name in component.per_column:
+        value = getattr(component, name)
+        if hasattr(value, "per_column"):
+            cut[name] = _of_columns(value, columns, n_columns)
+            continue
+        given = np.asarray(value, object)
+        if given.shape not in ((), (n_columns,), (n_columns, n_columns)):
+            raise ValueError(f"{name} has shape {given.shape}, but X has {n_columns} columns.")
+        if given.ndim:
+            cut[name] = given[np.ix_(*[columns] * given.ndim)].tolist()
+    return clone(component).set_params(**cut)
+
+
 def check_observed(X: np.ndarray) -> None:
     """Raise an error if a column of `X` is entirely missing."""
     columns = np.flatnonzero(np.isnan(X).all(axis=0))
@@ -196,6 +210,12 @@ def is_guess(value: Any) -> bool:
     return isinstance(value, str) and value in ("auto", "data")
 
 
+# What a hyper-parameter may be, for errors
+AUTO = "'auto' or a number"
+GUESSED = "'auto', 'data' or a number"
+A_PAIR_TOO = "'auto', 'data', a number or a pair (shape, rate)"
+
+
 def gamma_prior(name: str, value: Any) -> np.ndarray | None:
     """The shape and rate of a gamma hyper-prior; None for a value that is not a pair."""
     if not isinstance(value, (tuple, list)):
@@ -204,28 +224,36 @@ def gamma_prior(name: str, value: Any) -> np.ndarray | None:
         raise ValueError(f"{name} as a hyper-prior must be a pair (shape, rate), got {value!r}.")
     return np.array(
         [
-            number_above(f"The {part} of {name}", v)
+            number_above(f"The {part} of {name}", v, allowed="a number")
             for part, v in zip(("shape", "rate"), value, strict=True)
         ]
     )
 
 
-def number_above(name: str, value: Any, low: float = 0.0) -> float:
-    """`value` as a finite float; raise an error if it is not greater than `low`."""
+def number_above(name: str, value: Any, low: float = 0.0, allowed: str = GUESSED) -> float:
+    """`value` as a finite float; raise an error if it is not greater than `low`.
+
+    `allowed` is what the caller accepts, for the error about anything else.
+    """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise TypeError(f"{name} must be 'auto', 'data' or a number, got {value!r}.")
+        raise TypeError(f"{name} must be {allowed}, got {value!r}.")
     if not low < value < np.inf:
         raise ValueError(f"{name} must be greater than {low:g} and finite, got {value!r}.")
     return float(value)
 
 
-def column_values(name: str, value: Any, n_columns: int, positive: bool = False) -> np.ndarray:
-    """An array with one entry per column, from one number or from one number per column."""
+def column_values(
+    name: str, value: Any, n_columns: int, positive: bool = False, words: str = "'auto', 'data'"
+) -> np.ndarray:
+    """An array with one entry per column, from one number or from one number per column.
+
+    `words` are the words that the caller accepts, for the error about any other.
+    """
     try:
         values = np.asarray(value, float)
     except (TypeError, ValueError):
         raise TypeError(
-            f"{name} must be 'auto', 'data', a number or one number per column, got {value!r}."
+            f"{name} must be {words}, a number or one number per column, got {value!r}."
         ) from None
     if values.shape not in ((), (n_columns,)):
         raise ValueError(f"{name} has shape {values.shape}, but X has {n_columns} columns.")

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from bnpcluster import DPMixture
+from bnpcluster._core.operations import log_predictive, renew_rows
+from bnpcluster._core.state import State, grown_bound
 from bnpcluster._fitting import rounds
 from bnpcluster._predict.predictive import draw_log_densities
 from bnpcluster.likelihoods import (
@@ -17,6 +19,7 @@ from bnpcluster.likelihoods import (
     Poisson,
     Wishart,
 )
+from bnpcluster.samplers import AnnealedSMC
 
 RNG = np.random.default_rng(3)
 NEAR = np.repeat([-1.5, 1.5], 12)[:, None]
@@ -102,7 +105,7 @@ def test_each_draw_predicts_with_its_own_values(name):
     mean = np.logaddexp.reduce(every, axis=0) - np.log(60)
     np.testing.assert_allclose(model.score_samples(X[:6]), mean, atol=1e-9)
     # A single draw, alone, with its own values:
-    labels, learned = record.posterior.labels.reshape(60, -1), record.learned_draws
+    learned = record.learned_draws
     assert (learned != learned[0]).any()
     alone = draw_log_densities(
         record._replace(
@@ -118,7 +121,6 @@ def test_each_draw_predicts_with_its_own_values(name):
         np.array([41]),
     )
     assert (learned[41] == learned[0]).all() or not np.allclose(plugged[0], every[41], atol=1e-9)
-    assert labels.shape[1] == len(X)
 
 
 @pytest.mark.parametrize("name", ["niw", "niw_plane", "nig", "niw_column"])
@@ -131,7 +133,7 @@ def test_marginals_use_the_values_of_each_draw(name):
 
 @pytest.mark.parametrize("name", list(CASES))
 def test_traces_and_hyper_parameters(name):
-    model, X = fitted(name)
+    model, _ = fitted(name)
     found = model.hyper_parameters_
     learned = [key for key, value in found.items() if np.shape(value)[:2] == (2, 30)]
     assert learned
@@ -139,12 +141,10 @@ def test_traces_and_hyper_parameters(name):
     assert traces and all(np.isfinite(model.posterior_.traces[t]).all() for t in traces)
     text = str(model.report())
     assert ", learned" in text and "log_scale  " not in text.split("R-hat")[0]
-    assert not (set(traces) & {"labels", "weights"})
-    assert X.shape[0] == 24
 
 
 def test_the_log_posterior_has_the_density_of_the_values():
-    model, X = fitted("niw")
+    model, _ = fitted("niw")
     bound, prior = model._fitted.bound, model._fitted.prior
     state = rounds.State(
         bound,
@@ -156,7 +156,6 @@ def test_the_log_posterior_has_the_density_of_the_values():
     assert state.log_posterior() != pytest.approx(
         state.log_joint() + state.prior.log_hyper_density(), abs=1e-3
     )
-    assert len(X) == bound.X.shape[0]
 
 
 @pytest.mark.parametrize(
@@ -202,6 +201,85 @@ def test_particles_keep_the_guess():
     given = NormalInverseWishart(mean=0.0, kappa=0.1, nu=5.0, scale=1.0)
     fixed = DPMixture(sampler="urn_smc", likelihood=given, n_particles=30, random_state=0)
     assert "caution" not in str(fixed.fit(ROWS).report())
+
+
+def particles(name, n_particles=12, **settings):
+    """A fit with particles that carry the values."""
+    sampler = AnnealedSMC(n_particles=n_particles, path="temperature", temperatures=[0.2, 1.0])
+    return fitted(name, sampler=sampler, alpha=1.0, **settings)
+
+
+CARRIED = [name for name in CASES if name not in ("niw_imputed", "niw_nested")]
+
+
+@pytest.mark.parametrize("name", CARRIED)
+def test_each_particle_predicts_with_its_own_values(name):
+    model, X = particles(name)
+    record, weights = model._served(X[:6]), model.posterior_.weights.ravel()
+    assert model._fitted.learned.shape[:2] == (2, 12)
+    assert len(np.unique(record.learned_draws, axis=0)) > 2
+    every = draw_log_densities(record, X[:6], np.arange(24))
+    mean = np.log(weights @ np.exp(every) / weights.sum())
+    np.testing.assert_allclose(model.score_samples(X[:6]), mean, atol=1e-9)
+    # The last particle, by hand:
+    bound, labels = grown_bound(record.bound, 40), model.posterior_.labels[1, 11].astype(int)
+    state = State(bound, model._fitted.prior, labels)
+    state.set_learned(model._fitted.learned[1, 11])
+    assert state.log_posterior() == pytest.approx(model.posterior_.log_posterior[1, 11], abs=1e-7)
+    new = model._fitted.likelihood.rows(state.problem.likelihood, X[:6])
+    renew_rows(new)
+    urn = np.exp(model._fitted.prior.predictive(state.sizes))
+    by_hand = [
+        np.log(sum(w * np.exp(log_predictive(new, k, i)) for k, w in enumerate(urn)))
+        for i in range(6)
+    ]
+    np.testing.assert_allclose(every[-1], by_hand, atol=1e-8)
+
+
+def test_particles_report_their_values():
+    model, X = particles("niw")
+    found = model.hyper_parameters_
+    assert found["expected_covariance"].shape == (2, 12, 3, 3)
+    assert np.array_equal(found["nu"], model.posterior_.nu)
+    mean_log = np.linalg.slogdet(found["expected_covariance"])[1] / 3
+    np.testing.assert_allclose(model.posterior_.log_scale, mean_log, atol=1e-8)
+    text = " ".join(str(model.report()).split())
+    assert text.count(", learned") == 2
+    assert "the centres of their hyper-priors, were guessed" in text
+    marginal = model.marginal([0, 1, 2]).score_samples(X[:5])
+    np.testing.assert_allclose(marginal, model.score_samples(X[:5]), atol=1e-8)
+    assert np.isfinite(model.sample(5, random_state=0)).all()
+
+
+def test_a_hyper_prior_from_the_data_gets_a_caution():
+    for mean, cautioned in (("data", True), (1.0, False)):
+        given = NormalInverseWishart(mean=0.0, kappa=0.1, nu=5.0, scale=Wishart(mean=mean))
+        sampler = AnnealedSMC(n_particles=8, path="temperature")
+        model = DPMixture(sampler=sampler, likelihood=given, **SHORT).fit(ROWS)
+        assert ("caution" in str(model.report())) == cautioned
+        assert model._fitted.learned is not None
+
+
+def test_particles_on_other_paths_and_with_nested_entries_keep_the_guess():
+    guess = NormalInverseWishart().guessed()
+    for sampler, X in (
+        (AnnealedSMC(n_particles=8), ROWS),
+        (AnnealedSMC(n_particles=8, path="temperature"), NESTED),
+    ):
+        both = [
+            DPMixture(sampler=sampler, likelihood=likelihood, **SHORT).fit(X)
+            for likelihood in ("niw", guess)
+        ]
+        assert both[0].log_evidence_ == both[1].log_evidence_
+        assert both[0]._fitted.learned is None
+        assert "learned" not in str(both[0].report())
+
+
+def test_nested_entries_need_fixed_values():
+    sampler = AnnealedSMC(n_particles=8, path="temperature")
+    given = NormalInverseWishart(kappa=(1.0, 2.0))
+    with pytest.raises(ValueError, match="of the likelihood where entries are missing"):
+        DPMixture(sampler=sampler, likelihood=given, **SHORT).fit(NESTED)
 
 
 @pytest.mark.parametrize("given", [{"kappa": (1.0, 2.0)}, {"scale": Wishart()}])
@@ -251,3 +329,51 @@ def test_fewer_rows_than_columns():
     model = DPMixture(n_draws=100, n_warmup=100, random_state=0).fit(X)
     assert np.isfinite(model.posterior_.log_posterior).all()
     assert np.isfinite(model.score(X))
+
+
+def test_values_by_column_are_no_draws():
+    """As many columns as draws."""
+    X = np.random.default_rng(0).normal(size=(20, 6))
+    model = DPMixture(n_draws=3, n_warmup=5, n_chains=2, random_state=0).fit(X)
+    found = model.hyper_parameters_
+    assert found["mean"].shape == (6,)
+    assert found["expected_covariance"].shape == (2, 3, 6, 6)
+
+
+def test_the_report_names_the_columns_of_parts():
+    X = MIXED[:, [1, 0, 0]] + [[0.0, 0.0, 1.0]]
+    parts = Columns([("bernoulli", 0), ("nig", [1, 2])])
+    text = str(DPMixture(likelihood=parts, **SHORT).fit(X).report())
+    line = next(line for line in text.splitlines() if "expected sd_1" in line)
+    assert "1: " in line and "2: " in line and "0: " not in line
+
+
+def test_nested_missing_entries_move_at_temperature_one_only():
+    bound = NormalInverseWishart().bind(NESTED)
+    for beta, moves in ((1.0, True), (0.5, False)):
+        state = rounds.State(bound, DPMixture(alpha=1.0)._prior(), np.arange(24) // 12, beta=beta)
+        before, joint = state.learned, state.log_joint()
+        state.move_learned(np.random.default_rng(0))
+        assert np.array_equal(before, state.learned) != moves
+        assert (state.log_joint() == joint) != moves
+
+
+def test_a_hyper_prior_follows_the_columns_that_are_left():
+    X = np.insert(ROWS[:, :2], 1, 7.0, axis=1)
+    given = NormalInverseWishart(scale=Wishart(mean=[1.0, 5.0, 2.0]))
+    with pytest.warns(UserWarning, match="Constant column"):
+        model = DPMixture(likelihood=given, **SHORT).fit(X)
+    assert model._fitted.likelihood.scale.mean == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"kappa": "wide"}, "'auto', 'data', a number or a pair"),
+        ({"kappa": (1.0, "auto")}, "The rate of kappa must be a number"),
+        ({"scale": Wishart(df="data")}, "df must be 'auto' or a number"),
+    ],
+)
+def test_errors_say_what_is_allowed(given, words):
+    with pytest.raises(TypeError, match=words):
+        DPMixture(likelihood=NormalInverseWishart(**given), **SHORT).fit(ROWS)

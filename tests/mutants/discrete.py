@@ -331,8 +331,8 @@ DISCRETE = [
         "_core/operations.py",
         "log_weights_from_scores",
         "an item is compared with itself",
-        "beta * log_predictive_without(lik, own, i)",
-        "beta * log_predictive(lik, own, i)",
+        "log_predictive_of_member(lik, own, i, partition.labels, own)",
+        "log_predictive(lik, own, i)",
         f"{LAW}[dp-bernoulli]",
     ),
     Mutant(

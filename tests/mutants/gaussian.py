@@ -91,7 +91,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_planar.py",
-        "_log_predictive_without",
+        "determinant_without",
         "leave-one-out: the quadratic form is not scaled back",
         "(r + 1.0) / (r - 1.0)",
         "r / (r - 1.0)",
@@ -267,7 +267,7 @@ GAUSSIAN = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "_log_predictive_without",
+        "determinant_without",
         "leave-one-out: the quadratic form is scaled forward",
         "quadratic(lik, k, i) * r / (r - 1.0)",
         "quadratic(lik, k, i) * r / (r + 1.0)",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.mutants import Mutant
 
 KERNELS = "likelihoods/gaussian/covariance_kernels.py"
-VARIANCES = "likelihoods/gaussian/learned_variances.py"
+VARIANCES = "likelihoods/gaussian/variance_kernels.py"
+GRID = "likelihoods/gaussian/learned_grid.py"
 CONCENTRATIONS = "likelihoods/discrete/learned_concentrations.py"
 RATES = "likelihoods/discrete/learned_rates.py"
 TESTS = "likelihoods/gaussian/test_learned.py::"
@@ -13,6 +14,7 @@ UPDATES = f"{TESTS}test_updates_in_two_columns_and_more"
 PLAIN, TIED = f"{UPDATES}[planar-2-0.0-True]", f"{UPDATES}[planar-2-0.8-False]"
 COOL = f"{TESTS}test_updates_at_another_temperature[planar]"
 ONE = f"{TESTS}test_updates_in_one_column"
+COLUMNS = f"{TESTS}test_updates_of_columns[bind_columns-0.0]"
 DISCRETE = "likelihoods/discrete/test_learned.py::"
 STATE = "_fitting/test_learned.py::"
 RESUMED = f"{STATE}test_a_stopped_fit_resumes_bit_by_bit[niw_plane]"
@@ -53,26 +55,42 @@ LEARNED = [
     ),
     Mutant(
         KERNELS,
-        "move_expected",
-        "stretching all of M has no Jacobian",
-        "0.5 * t * d * (d + 1.0)",
-        "0.0",
+        "stretch",
+        "stretching M has no Jacobian",
+        "hyper.df[0] * t",
+        "(hyper.df[0] - d - 1.0) * t",
         TIED,
     ),
     Mutant(
         KERNELS,
-        "move_expected",
-        "stretching a row of M has no Jacobian",
-        "log_jacobian = t * (d + 1.0)",
-        "log_jacobian = 0.0",
+        "stretch",
+        "M + F is stretched as much as M",
+        "math.log1p(g * square(hyper.proposed, a))",
+        "2.0 * t",
         TIED,
     ),
     Mutant(
         KERNELS,
-        "move_expected",
-        "stretching a column counts the wrong entries",
-        "2.0 * t * (d - j)",
-        "2.0 * t * (j + 1)",
+        "stretch",
+        "the blocks forget the c of their scale matrix",
+        "math.log1p(g * c * square(blocks.moved[k], a))",
+        "math.log1p(g * square(blocks.moved[k], a))",
+        TIED,
+    ),
+    Mutant(
+        KERNELS,
+        "stretch",
+        "directions are not of unit length",
+        "w[j] /= math.sqrt(length)",
+        "w[j] /= 1.0 + 0.0 * length",
+        TIED,
+    ),
+    Mutant(
+        KERNELS,
+        "stretch_factor",
+        "a stretched factor keeps its rows apart",
+        "- g * z[i] * total[b]",
+        "- 0.0 * total[b]",
         TIED,
     ),
     Mutant(
@@ -81,22 +99,22 @@ LEARNED = [
         "precisions are drawn at any temperature",
         "if beta == 1.0:",
         "if beta <= 1.0:",
-        COOL,
+        f"{TESTS}test_updates_leave_the_prior_where_rows_hardly_count[0.0]",
     ),
     Mutant(
         KERNELS,
-        "log_expected",
+        "stretch",
         "moves of M ignore the temperature",
         "0.5 * beta * marginal",
         "0.5 * marginal",
         COOL,
     ),
     Mutant(
-        KERNELS,
-        "draw_nu",
-        "nu has an even prior",
-        "beta * log_p[g] - math.log(grid[g])",
-        "beta * log_p[g]",
+        GRID,
+        "draw_from_grid",
+        "values on the grid are equally likely",
+        "log_p[g] -= math.log(grid[g])",
+        "log_p[g] -= 0.0",
         PLAIN,
     ),
     Mutant(
@@ -135,8 +153,8 @@ LEARNED = [
         VARIANCES,
         "draw_expected",
         "the shape of v counts one block",
-        "weight + count * a)",
-        "weight + a)",
+        "rng.standard_gamma(weight + count * a)",
+        "rng.standard_gamma(weight + a)",
         f"{ONE}[nig-None-1.0]",
     ),
     Mutant(
@@ -149,19 +167,35 @@ LEARNED = [
     ),
     Mutant(
         VARIANCES,
-        "move_expected",
+        "update_variances",
+        "precisions are drawn at any temperature",
+        "if beta == 1.0:",
+        "if True:",
+        f"{ONE}[nig-None-0.1]",
+    ),
+    Mutant(
+        VARIANCES,
+        "log_expected",
         "moves of v have no Jacobian",
-        "weight * np.log(v) - weight",
-        "(weight - 1.0) * np.log(v) - weight",
-        f"{ONE}[nig-0.3-0.5]",
+        "weight * math.log(v) - weight",
+        "(weight - 1.0) * math.log(v) - weight",
+        f"{ONE}[nig-0.3-0.1]",
     ),
     Mutant(
         VARIANCES,
         "draw_shape",
-        "the shape has an even prior",
-        "/ hyper.grid\n    chosen",
-        "/ 1.0\n    chosen",
+        "the rate does not grow with the shape",
+        "c * (hyper.expected[j] + hyper.floor[j])",
+        "hyper.expected[j] + hyper.floor[j]",
         f"{ONE}[nig-None-1.0]",
+    ),
+    Mutant(
+        VARIANCES,
+        "move_kappa",
+        "a move of kappa forgets the squares",
+        "math.log1p(change / (own + blocks.rate[k, j]))",
+        "0.0",
+        COLUMNS,
     ),
     Mutant(
         CONCENTRATIONS,
@@ -255,8 +289,8 @@ LEARNED = [
         "_core/state.py",
         "State.log_posterior",
         "the density of learned values is left out",
-        " + learned_density",
-        "",
+        "of_prior + of_likelihood",
+        "of_prior",
         f"{STATE}test_the_log_posterior_has_the_density_of_the_values",
     ),
     Mutant(

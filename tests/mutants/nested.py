@@ -72,8 +72,8 @@ NESTED_HOLES = [
         "likelihoods/gaussian/niw_nested.py",
         "pool_levels",
         "a union keeps the pivots of before",
-        "labels)\n        refresh(lik, level, to)",
-        "labels)",
+        "to, one, two)\n        refresh(lik, level, to)",
+        "to, one, two)",
         CONTRACT,
     ),
     Mutant(

@@ -169,8 +169,8 @@ SPLIT_MERGE = [
         "samplers/split_merge/kernel.py",
         "scan",
         "a scan compares an item with itself",
-        "- beta * log_predictive_without(lik, own, h)",
-        "- beta * log_predictive(lik, own, h)",
+        "score = log_predictive_without(lik, own, h)",
+        "score = log_predictive(lik, own, h)",
         f"{GOLDEN}[jain_neal-0]",
     ),
     Mutant(
@@ -375,7 +375,7 @@ SPLIT_MERGE = [
     ),
     Mutant(
         "likelihoods/gaussian/niw_general.py",
-        "_pool",
+        "pool_sums",
         "a union has the prior's scatter twice",
         "lik.scatter[two, a, b] - lik.prior_scale[a, b]",
         "lik.scatter[two, a, b]",

@@ -26,6 +26,7 @@ class Quadrature(NamedTuple):
     probability: np.ndarray  # by partition, shape and cell
     z: np.ndarray  # the values, in internal units
     model: Any
+    log_evidence: float  # in internal units; the likelihood has the power beta of the model
 
     def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, float, float]:
         """Labels, shape and v from the joint posterior."""
@@ -76,7 +77,8 @@ class Model(NamedTuple):
     def log_prior(self, shapes: np.ndarray, log_v: np.ndarray) -> np.ndarray:
         """Log density of shape and log v."""
         v = gamma(self.weight, scale=self.guess / self.weight)
-        return -np.log(2 * (shapes[:, None] - 1)) + v.logpdf(np.exp(log_v)) + log_v
+        of_shape = -np.log(2 * (shapes[:, None] - 1)) - np.log((1 / self.grid).sum())
+        return of_shape + v.logpdf(np.exp(log_v)) + log_v
 
 
 def quadrature(z: np.ndarray, model: Model, prior: Any, cells: int = 400) -> Quadrature:
@@ -87,4 +89,6 @@ def quadrature(z: np.ndarray, model: Model, prior: Any, cells: int = 400) -> Qua
     for row, labels in zip(log_p, partitions, strict=True):
         for k in range(labels.max() + 1):
             row += model.beta * model.log_block(z[labels == k], shapes, log_v)
-    return Quadrature(partitions, shapes, log_v, np.exp(log_p - logsumexp(log_p)), z, model)
+    total = logsumexp(log_p)
+    evidence = float(total + np.log(log_v[1] - log_v[0]))
+    return Quadrature(partitions, shapes, log_v, np.exp(log_p - total), z, model, evidence)

@@ -65,7 +65,8 @@ class Bernoulli(Likelihood):
 
     If both are ``"auto"``, both prior counts of a column have the same value c, one of 0.25, 0.5,
     1, ..., 64. It is sampled with the partition; its prior probability is in proportion to
-    1 / c**2. Particle samplers keep the values of ``"data"``.
+    1 / c**2. Particle samplers keep the values of ``"data"``, except
+    ``AnnealedSMC(path="temperature")``.
 
     NaN entries are integrated out exactly.
 

@@ -160,7 +160,8 @@ class Categorical(Likelihood):
         if is_auto(self.n_categories):
             highest = np.nanmax(X, axis=0)
         else:
-            highest = column_values("n_categories", self.n_categories, X.shape[1]) - 1
+            highest = column_values("n_categories", self.n_categories, X.shape[1], words="'auto'")
+            highest = highest - 1
             if not is_whole(highest).all():
                 raise ValueError(
                     "n_categories must be 'auto', a positive integer or one per column, "

@@ -101,6 +101,13 @@ def register_learned(
         found = counts(lik, slice(labels.max() + 1))
         set_learned(lik, draw_concentrations(lik.hyper, *found, beta, rng))
 
+    @ops.draw_learned.register(cls)
+    def draw_learned(lik: Any, rng: np.random.Generator) -> NDArray | None:
+        if not lik.hyper.is_learned:
+            return None
+        weights = lik.hyper.grid**-FAVOUR
+        return rng.choice(lik.hyper.grid, len(lik.hyper.concentration), p=weights / weights.sum())
+
     @ops.log_learned.register(cls)
     def log_learned(lik: Any) -> float:
         if not lik.hyper.is_learned:

@@ -84,6 +84,17 @@ def update(
     return shape, np.maximum(rho, np.finfo(float).tiny)
 
 
+def draw(hyper: RatePrior, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+    """Shapes and rho from the hyper-prior; those that are not learned are the current ones."""
+    shape, rho = hyper.shape, hyper.rho
+    if hyper.grid.size:
+        weights = hyper.grid**-FAVOUR
+        shape = rng.choice(hyper.grid, len(shape), p=weights / weights.sum())
+    if hyper.guess.size:
+        rho = rng.gamma(WEIGHT, hyper.guess / WEIGHT)
+    return shape, np.maximum(rho, np.finfo(float).tiny)
+
+
 def register_learned(cls: type, put: Callable[[Any], None]) -> None:
     """Register the operations on learned hyper-parameters for a class of bound data.
 
@@ -109,6 +120,10 @@ def register_learned(cls: type, put: Callable[[Any], None]) -> None:
             lik.size[k] if lik.size.ndim == 2 else np.broadcast_to(lik.size[k, None], total.shape)
         )
         set_learned(lik, np.concatenate(update(lik.hyper, size, total, beta, rng)))
+
+    @ops.draw_learned.register(cls)
+    def draw_learned(lik: Any, rng: np.random.Generator) -> NDArray | None:
+        return np.concatenate(draw(lik.hyper, rng)) if lik.hyper.is_learned else None
 
     @ops.log_learned.register(cls)
     def log_learned(lik: Any) -> float:

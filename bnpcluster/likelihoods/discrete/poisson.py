@@ -52,7 +52,7 @@ class Poisson(Likelihood):
     The shapes are 0.25, 0.5, 1, 2, 4, ..., 64, with prior probabilities in proportion to 1 / a**2,
     and r has an exponential distribution whose mean is one over the mean of the column. The larger
     the shape, the more alike are the means of the clusters. Particle samplers keep the values of
-    ``"data"``.
+    ``"data"``, except ``AnnealedSMC(path="temperature")``.
 
     NaN entries are integrated out exactly; "auto" then uses the observed entries.
 
@@ -145,5 +145,6 @@ class Poisson(Likelihood):
 
 def _check_counts(X: np.ndarray, observed: Any = True) -> None:
     remedy = "drop the column, or use a Gaussian likelihood for measurements"
-    bad = (~is_whole(X) | (X > LARGEST)) & observed
-    check_entries("Poisson needs counts 0, 1, 2, ...", X, bad, remedy)
+    check_entries("Poisson needs counts 0, 1, 2, ...", X, ~is_whole(X) & observed, remedy)
+    needs, remedy = f"Poisson takes counts up to {LARGEST:,.0f}", "use a Gaussian likelihood"
+    check_entries(needs, X, (X > LARGEST) & observed, remedy)

@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 
 from bnpcluster._core.jit import kernel
+from bnpcluster.likelihoods.gaussian.learned_grid import draw_from_grid
 
-STEP = 0.5  # standard deviation of the moves of log M
+STEP = 0.5  # standard deviation of the moves of log M in one direction
 WIDE = 1.0  # and of log kappa
+DIRECTIONS = 8  # of such moves in a round, times columns
 COLUMNS, MOST_ROUNDS = 16, 4  # so many rounds of an update, times columns; and at most
 
 
@@ -98,6 +100,19 @@ def factorise(A, one, C):
 
 
 @kernel
+def divide(C, R, out):
+    """out = C^-1 R for lower triangular C and R; out may be R."""
+    for a in range(len(C)):
+        for b in range(a + 1):
+            out[a, b] = R[a, b]
+        for c in range(a):
+            for b in range(c + 1):
+                out[a, b] -= C[a, c] * out[c, b]
+        for b in range(a + 1):
+            out[a, b] /= C[a, a]
+
+
+@kernel
 def log_det_change(hyper, R):
     """log |I + R D R'|, whose Cholesky factor is then in `hyper.factor`; or -inf."""
     whiten_change(hyper, R)
@@ -111,17 +126,12 @@ def add_wishart(C, R, df, factor, hyper, out, rng):
     C and R are lower triangular. With Q = C^-1 R and Bartlett's A, the draw is (A' Q)' (A' Q).
     """
     d, Q, V, A = len(C), hyper.half, hyper.proposed, hyper.random
+    divide(C, R, Q)
     for a in range(d):
         for b in range(d):
-            Q[a, b] = R[a, b] if b <= a else 0.0
             V[a, b] = 0.0
             A[a, b] = rng.standard_normal() if b < a else 0.0
         A[a, a] = math.sqrt(rng.chisquare(df - a))
-        for c in range(a):
-            for b in range(c + 1):
-                Q[a, b] -= C[a, c] * Q[c, b]
-        for b in range(a + 1):
-            Q[a, b] /= C[a, a]
     for a in range(d):
         for j in range(a + 1):
             for b in range(a + 1):
@@ -179,18 +189,9 @@ def draw_nu(hyper, prior, blocks, beta, rng):
                     A[a, b] = moved[a, b] + (c - old) * hyper.whitened[a, b]
             own = blocks.log_det[k] + factorise(A, 1.0, hyper.factor)
             log_p[g] += log_multigamma(nu + n, d) - 0.5 * (nu + n) * own
-    top, total = -math.inf, 0.0
     for g in range(len(grid)):
-        log_p[g] = beta * log_p[g] - math.log(grid[g])
-        top = max(top, log_p[g])
-    for g in range(len(grid)):
-        log_p[g] = math.exp(log_p[g] - top)
-        total += log_p[g]
-    left, g = rng.random() * total, 0
-    while left >= log_p[g] and g + 1 < len(grid):
-        left -= log_p[g]
-        g += 1
-    prior[1] = grid[g] + d + 1.0
+        log_p[g] *= beta
+    prior[1] = draw_from_grid(grid, log_p, rng) + d + 1.0
 
 
 @kernel
@@ -204,10 +205,8 @@ def draw_expected(hyper, prior, blocks, rng):
         log_det_change(hyper, blocks.inv_chol[k])
         add_wishart(hyper.factor, blocks.inv_chol[k], nu + blocks.size[k], c, hyper, H, rng)
     factorise(H, 0.0, hyper.factor)
-    copy_matrix(hyper.whitened, H, 0.0)
+    set_identity(hyper.whitened)
     copy_matrix(H, H, 0.0)
-    for a in range(d):
-        hyper.whitened[a, a] = 1.0
     df = hyper.df[0] + n_blocks * nu
     add_wishart(hyper.factor, hyper.whitened, df, 1.0, hyper, H, rng)
     for a in range(d):
@@ -224,68 +223,99 @@ def draw_expected(hyper, prior, blocks, rng):
 
 
 @kernel
-def set_product(out, A):
-    """out = A A' for a lower triangular A."""
-    for a in range(len(A)):
-        for b in range(a + 1):
-            out[a, b] = out[b, a] = dot(A, a, A, b, b + 1)
-
-
-@kernel
-def log_expected(hyper, prior, blocks, expected, beta):
-    """Log density of M given the blocks, covariances integrated out, up to a constant."""
-    d, nu, n_blocks = len(hyper.floor), prior[1], len(blocks.size)
-    own = log_det_expected(hyper, expected, 0.0)
-    with_floor = log_det_expected(hyper, expected, 1.0)
-    if not own > -math.inf or not with_floor > -math.inf:
-        return -math.inf
-    total = 0.5 * (hyper.df[0] - d - 1.0) * own
-    for a in range(d):
-        for b in range(d):
-            total -= 0.5 * hyper.inverse_guess[a, b] * expected[a, b]
-    set_change(hyper, multiplier(nu, d), expected)
-    marginal = n_blocks * nu * with_floor
-    for k in range(n_blocks):
-        log_det = blocks.log_det[k] + log_det_change(hyper, blocks.inv_chol[k])
-        marginal -= (nu + blocks.size[k]) * log_det
-    return total + 0.5 * beta * marginal
-
-
-@kernel
 def move_expected(hyper, prior, blocks, beta, rng):
-    """Metropolis moves of M with the covariances integrated out.
+    """Metropolis moves of M with the covariances integrated out, along random directions."""
+    d, c = len(hyper.floor), multiplier(prior[1], len(hyper.floor))
+    set_change(hyper, c, hyper.expected)
+    for k in range(len(blocks.size)):
+        log_det_change(hyper, blocks.inv_chol[k])
+        divide(hyper.factor, blocks.inv_chol[k], blocks.moved[k])
+    set_identity(hyper.proposed)
+    log_det_expected(hyper, hyper.expected, 1.0)
+    divide(hyper.factor, hyper.proposed, hyper.proposed)
+    set_identity(hyper.random)
+    factorise(hyper.expected, 0.0, hyper.random)
+    for _ in range(DIRECTIONS * d):
+        stretch(hyper, prior, blocks, beta, rng)
 
-    They stretch all of M, a row of it, or a column of its Cholesky factor, and shear the factor.
+
+@kernel
+def set_identity(A):
+    """Make A the identity."""
+    copy_matrix(A, A, 0.0)
+    for a in range(len(A)):
+        A[a, a] = 1.0
+
+
+@kernel
+def stretch(hyper, prior, blocks, beta, rng):
+    """Propose M + g a a' for a = A w, M = A A', a random unit vector w and g = e^(2t) - 1.
+
+    The proposal is symmetric in the measure |M|^(-(d + 1) / 2) dM. `hyper.random` is A,
+    `hyper.proposed` the inverse factor of M + F, `blocks.moved` those of the blocks.
     """
-    d, A, proposed = len(hyper.floor), hyper.random, hyper.proposed
-    now = log_expected(hyper, prior, blocks, hyper.expected, beta)
-    for kind in range(4):
-        t, j = STEP * rng.standard_normal(), int(d * rng.random())
-        e = math.exp(t)
-        copy_matrix(proposed, hyper.expected, e if kind == 0 else 1.0)
-        log_jacobian = 0.5 * t * d * (d + 1.0)
-        if kind == 1:
-            for a in range(d):
-                proposed[j, a] *= e
-            for a in range(d):
-                proposed[a, j] *= e
-            log_jacobian = t * (d + 1.0)
-        elif kind > 1:
-            copy_matrix(A, hyper.expected, 0.0)
-            factorise(hyper.expected, 0.0, A)
-            low, log_jacobian = int(d * rng.random()), 0.0
-            if kind == 2:
-                for a in range(d):
-                    A[a, j] *= e
-                log_jacobian = 2.0 * t * (d - j)
-            elif low < j:  # column j is zero above its diagonal: that of A does not change
-                for a in range(d):
-                    A[a, low] += t * A[a, j]
-            set_product(proposed, A)
-        then = log_expected(hyper, prior, blocks, proposed, beta)
-        if math.log(1.0 - rng.random()) < then - now + log_jacobian:
-            copy_matrix(hyper.expected, proposed, 1.0)
-            now = then
+    d, nu, A, w, a = len(hyper.floor), prior[1], hyper.random, hyper.half[0], hyper.whitened[0]
+    t, c, length = STEP * rng.standard_normal(), multiplier(nu, d), 0.0
+    for j in range(d):
+        w[j] = rng.standard_normal()
+        length += w[j] * w[j]
+    for j in range(d):
+        w[j] /= math.sqrt(length)
+    for i in range(d):
+        a[i] = 0.0
+        for j in range(d):
+            a[i] += A[i, j] * w[j]
+    g, log_ratio = math.expm1(2.0 * t), hyper.df[0] * t
+    for i in range(d):
+        for j in range(d):
+            log_ratio -= 0.5 * g * a[i] * hyper.inverse_guess[i, j] * a[j]
+    marginal = len(blocks.size) * nu * math.log1p(g * square(hyper.proposed, a))
+    for k in range(len(blocks.size)):
+        marginal -= (nu + blocks.size[k]) * math.log1p(g * c * square(blocks.moved[k], a))
+    if not math.log(1.0 - rng.random()) < log_ratio + 0.5 * beta * marginal:
+        return
+    for i in range(d):
+        for j in range(d):
+            A[i, j] += math.expm1(t) * a[i] * w[j]
+        for j in range(i + 1):  # M stays symmetric to the last bit, as a resumed chain reads it
+            hyper.expected[i, j] += g * a[i] * a[j]
+            hyper.expected[j, i] = hyper.expected[i, j]
+    stretch_factor(hyper, hyper.proposed, a, g)
+    for k in range(len(blocks.size)):
+        stretch_factor(hyper, blocks.moved[k], a, g * c)
+
+
+@kernel
+def square(R, a):
+    """|R a|^2 for a lower triangular R."""
+    total = 0.0
+    for i in range(len(R)):
+        value = 0.0
+        for j in range(i + 1):
+            value += R[i, j] * a[j]
+        total += value * value
+    return total
+
+
+@kernel
+def stretch_factor(hyper, R, a, g):
+    """R becomes C^-1 R with the Cholesky factor C of I + g z z', where z = R a.
+
+    C[i, j] = g z[i] z[j] / sqrt(t[i] t[i - 1]) below the diagonal and sqrt(t[i] / t[i - 1]) on it,
+    where t[i] is 1 plus g times the sum of the first squares.
+    """
+    z, total, before = hyper.factor[0], hyper.precision[0], 1.0
+    for i in range(len(R)):
+        z[i], total[i] = 0.0, 0.0
+        for j in range(i + 1):
+            z[i] += R[i, j] * a[j]
+    for i in range(len(R)):
+        after = before + g * z[i] * z[i]
+        diagonal, weight = math.sqrt(after / before), z[i] / math.sqrt(after * before)
+        for b in range(i + 1):
+            R[i, b] = (R[i, b] - g * z[i] * total[b]) / diagonal
+            total[b] += weight * R[i, b]
+        before = after
 
 
 @kernel

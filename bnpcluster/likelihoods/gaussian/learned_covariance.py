@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, multigammaln
 
-from bnpcluster.likelihoods.gaussian.learned_grid import NONE
+from bnpcluster.likelihoods.gaussian.learned_grid import NONE, draw_from_prior
 
 
 class CovariancePrior(NamedTuple):
@@ -94,6 +94,12 @@ class Blocks(NamedTuple):
     mean: NDArray[np.float64]
     inv_chol: NDArray[np.float64]
     log_det: NDArray[np.float64]
+    moved: NDArray[np.float64]  # scratch of the kernels
+
+    @classmethod
+    def of(cls, size: NDArray, mean: NDArray, inv_chol: NDArray, log_det: NDArray) -> Blocks:
+        """The blocks, with scratch space."""
+        return cls(size.astype(float), mean, inv_chol, log_det, np.zeros(inv_chol.shape))
 
 
 class Values(NamedTuple):
@@ -155,6 +161,24 @@ def log_density(hyper: CovariancePrior, values: Values) -> float:
         shape, rate = hyper.kappa
         total += shape * math.log(rate * values.kappa) - rate * values.kappa - math.lgamma(shape)
     return float(total)
+
+
+def draw(hyper: CovariancePrior, values: Values, rng: np.random.Generator) -> Values:
+    """Values from the hyper-prior; those that are not learned are as in `values`."""
+    expected, nu, kappa = values
+    d = len(hyper.floor)
+    if hyper.df.size:
+        root = np.linalg.cholesky(np.linalg.inv(hyper.inverse_guess))
+        # Bartlett: the Wishart matrix of df degrees of freedom with mean df times the identity.
+        lower = np.tril(rng.standard_normal((d, d)), -1)
+        lower += np.diag(np.sqrt(rng.chisquare(hyper.df[0] - np.arange(d))))
+        factor = root @ lower
+        expected = factor @ factor.T
+    if hyper.grid.size:
+        nu = draw_from_prior(hyper.grid, rng) + d + 1.0
+    if hyper.kappa.size:
+        kappa = max(rng.gamma(hyper.kappa[0]) / hyper.kappa[1], np.finfo(float).tiny)
+    return Values(expected, nu, kappa)
 
 
 def traces(hyper: CovariancePrior, values: Values, unit: NDArray) -> dict[str, float]:

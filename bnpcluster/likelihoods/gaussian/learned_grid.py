@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bnpcluster._core.jit import kernel
 
 GRID = np.array([1.0, 2, 3, 5, 8, 12, 20, 30, 50, 100])  # values of nu - d - 1
 LEAST = 0.6  # the smallest value, as a share of the guess from the data
@@ -20,6 +23,28 @@ def allowed_grid(guess: float) -> NDArray[np.float64]:
     """
     allowed = GRID[LEAST * guess <= GRID]
     return allowed if len(allowed) else GRID[-1:]
+
+
+def draw_from_prior(grid: NDArray, rng: np.random.Generator) -> float:
+    """Draw a value with probabilities in inverse proportion to it."""
+    return float(rng.choice(grid, p=1.0 / (grid * (1.0 / grid).sum())))
+
+
+@kernel
+def draw_from_grid(grid, log_p, rng):
+    """Draw a value with prior weights in inverse proportion to it; overwrites log_p."""
+    top, total = -math.inf, 0.0
+    for g in range(len(grid)):
+        log_p[g] -= math.log(grid[g])
+        top = max(top, log_p[g])
+    for g in range(len(grid)):
+        log_p[g] = math.exp(log_p[g] - top)
+        total += log_p[g]
+    left, g = rng.random() * total, 0
+    while left >= log_p[g] and g + 1 < len(grid):
+        left -= log_p[g]
+        g += 1
+    return grid[g]
 
 
 def hyper_parameters_of_covariances(bound: Any, learned: NDArray | None) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from bnpcluster.likelihoods.base import (
+    A_PAIR_TOO,
+    AUTO,
     Likelihood,
     check_observed,
     column_values,
@@ -67,7 +69,7 @@ class NormalInverseGamma(Likelihood):
     v_j + f_j is the variance that is expected of a cluster. v_j has an exponential distribution
     whose mean is the guess of ``"data"``; f_j is the variance that rounding gives to the column.
     Chains sample v_j with the partition, and the shape, common to all columns, on a grid. Particle
-    samplers keep the guess.
+    samplers keep the guess, except ``AnnealedSMC(path="temperature")``.
 
     NaN entries are integrated out exactly; "auto" then uses the observed entries.
 
@@ -133,7 +135,7 @@ class NormalInverseGamma(Likelihood):
         d, share, kappa_prior = Z.shape[1], cluster_share(Z), gamma_prior("kappa", self.kappa)
         kappa = share / WIDTH**2
         if kappa_prior is None and not is_guess(self.kappa):
-            kappa = number_above("kappa", self.kappa)
+            kappa = number_above("kappa", self.kappa, allowed=A_PAIR_TOO)
         rows = rows_guessed(len(Z), d)
         shape = 1.5 + rows / 2 if is_guess(self.shape) else number_above("shape", self.shape)
         mean = np.zeros(d)
@@ -144,9 +146,10 @@ class NormalInverseGamma(Likelihood):
         if not guessed:
             rate = column_values("scale", self.scale, d, positive=True) / unit.scale**2
             expected = rate / multiplier(shape)
-        hyper = VariancePrior(expected, np.zeros(d), NONE, NONE, NONE, NONE, NONE)
+        hyper = VariancePrior(expected, np.zeros(d), *[NONE] * 6)
         if is_auto(self.shape) and guessed:
-            hyper = hyper._replace(grid=allowed_grid(1.0 + rows))
+            grid = allowed_grid(1.0 + rows)
+            hyper = hyper._replace(grid=grid, log_p=np.zeros(len(grid)))
         if is_auto(self.scale) or isinstance(self.scale, Wishart):
             hyper = self._learned_scale(hyper, Z, unit)
         if kappa_prior is not None:
@@ -160,7 +163,7 @@ class NormalInverseGamma(Likelihood):
         if not is_guess(given.mean):
             diagonal = np.diag(given.mean) if np.ndim(given.mean) == 2 else given.mean
             guess = column_values("mean", diagonal, len(guess), positive=True) / unit.scale**2
-        df = 2.0 if is_auto(given.df) else number_above("df", given.df)
+        df = 2.0 if is_auto(given.df) else number_above("df", given.df, allowed=AUTO)
         return hyper._replace(
             expected=guess - np.minimum(floor, 0.5 * guess),  # starts at the guess
             floor=floor,
@@ -172,6 +175,10 @@ class NormalInverseGamma(Likelihood):
     def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
         """The hyper-parameters in use, by name, in the units of the data."""
         return hyper_parameters_of_columns(bound, learned)
+
+    def measured_columns(self, n_columns: int) -> np.ndarray:
+        """All columns."""
+        return np.arange(n_columns)
 
     def constant_columns(self, X: np.ndarray) -> np.ndarray:
         """Numbers of the columns that are constant up to rounding."""

@@ -24,12 +24,14 @@ from bnpcluster._core.operations import (
     log_weights,
     log_weights_from_bounds,
     n_coordinates,
+    outweighs,
     padded,
     pool,
     remove,
     whiten,
 )
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks
+from bnpcluster.likelihoods.gaussian.extremes import LOST
 from bnpcluster.likelihoods.gaussian.learned_variances import (
     VariancePrior,
     owned,
@@ -264,12 +266,26 @@ def _log_predictive_without(lik, k, i):
     total, product = 0.0, 1.0
     for d in range(len(lik.mean)):
         gap = lik.X[i, d] - lik.mean[d, k]
-        product *= max(1.0 - back * lik.precision[d, k] * gap * gap, 1e-16)
+        rest = 1.0 - back * lik.precision[d, k] * gap * gap
+        if rest < LOST:
+            return -math.inf
+        product *= rest
         if product < 1.0 / HUGE:
             total += math.log(product)
             product = 1.0
     total += math.log(product)
     return lik.norm_predictive[m - 1] - 0.5 * lik.log_rate[k] + (lik.half_df[k] - 1.0) * total
+
+
+@outweighs.register(InverseGammaColumns)
+def _outweighs(lik, k, i):
+    r = lik.prior[0] + lik.size[k]
+    back = (r + 1.0) / (r - 1.0)
+    for d in range(len(lik.mean)):
+        gap = lik.X[i, d] - lik.mean[d, k]
+        if 1.0 - back * lik.precision[d, k] * gap * gap < LOST:
+            return True
+    return False
 
 
 @log_marginal.register(InverseGammaColumns)

@@ -24,11 +24,13 @@ from bnpcluster._core.operations import (
     log_weights,
     log_weights_from_bounds,
     n_coordinates,
+    outweighs,
     padded,
     pool,
     remove,
     whiten,
 )
+from bnpcluster.likelihoods.gaussian.extremes import LOST
 from bnpcluster.likelihoods.gaussian.learned_variances import (
     VariancePrior,
     owned,
@@ -216,10 +218,22 @@ def _log_predictive_without(lik, k, i):
         if not math.isnan(gap):
             m, rate = lik.size[d, k], lik.rate[d, k]
             r = lik.prior[0] + m
-            rest = max(1.0 - r / (2.0 * (r - 1.0) * rate) * gap * gap, 1e-16)
+            rest = 1.0 - r / (2.0 * (r - 1.0) * rate) * gap * gap
+            if rest < LOST:
+                return -math.inf
             total += lik.norm_predictive[m - 1] - lik.log_unit[d] - 0.5 * math.log(rate)
             total += (lik.half_df[d, k] - 1.0) * math.log(rest)
     return total
+
+
+@outweighs.register(ObservedColumns)
+def _outweighs(lik, k, i):
+    for d in range(len(lik.mean)):
+        gap = lik.X[i, d] - lik.mean[d, k]
+        r = lik.prior[0] + lik.size[d, k]
+        if 1.0 - r / (2.0 * (r - 1.0) * lik.rate[d, k]) * gap * gap < LOST:
+            return True
+    return False
 
 
 @log_marginal.register(ObservedColumns)

@@ -9,6 +9,8 @@ from sklearn.base import clone
 
 from bnpcluster._core import arguments
 from bnpcluster.likelihoods.base import (
+    A_PAIR_TOO,
+    AUTO,
     Likelihood,
     check_observed,
     column_values,
@@ -103,7 +105,8 @@ class NormalInverseWishart(Likelihood):
     freedom, whose mean is the guess of ``"data"``; F is the variance that rounding gives to the
     columns. Chains sample M with the partition, and nu on the grid ``nu - d - 1`` = 1, 2, 3, 5, 8,
     12, 20, 30, 50, 100, with weights in inverse proportion; values below 0.6 times the guess are
-    left out. Particle samplers keep the guess.
+    left out. Particle samplers keep the guess, except ``AnnealedSMC(path="temperature")``. It
+    keeps the guess, too, where entries of two columns and more are missing.
 
     Guesses follow the data, so that units and offsets of columns do not matter. The unit of a
     column is its interquartile range, divided by that of a standard Gaussian. The guesses depend on
@@ -227,7 +230,7 @@ class NormalInverseWishart(Likelihood):
         kappa_prior = gamma_prior("kappa", self.kappa)
         kappa = share / WIDTH**2
         if kappa_prior is None and not is_guess(self.kappa):
-            kappa = number_above("kappa", self.kappa)
+            kappa = number_above("kappa", self.kappa, allowed=A_PAIR_TOO)
         fixed_nu = not is_guess(self.nu)
         nu = number_above("nu", self.nu, low=d - 1) if fixed_nu else guessed_nu
         given = self._given_scale(unit)
@@ -262,7 +265,7 @@ class NormalInverseWishart(Likelihood):
         d, given = Z.shape[1], self.scale if isinstance(self.scale, Wishart) else Wishart()
         if not is_guess(given.mean):
             guess = _matrix("mean", given.mean, unit)
-        df = d + 1.0 if is_auto(given.df) else number_above("df", given.df, low=d - 1)
+        df = d + 1.0 if is_auto(given.df) else number_above("df", given.df, low=d - 1, allowed=AUTO)
         floor = rounding_variance(Z)
         return guess, {"floor": floor, "df": np.array([df]), "ties": has_ties(Z, floor)}
 
@@ -286,6 +289,10 @@ class NormalInverseWishart(Likelihood):
             found["expected_covariance"] = found.pop("expected_variance")[..., None]
             return found
         return hyper_parameters_of_covariances(bound, learned)
+
+    def measured_columns(self, n_columns: int) -> np.ndarray:
+        """All columns."""
+        return np.arange(n_columns)
 
     def constant_columns(self, X: np.ndarray) -> np.ndarray:
         """Numbers of the columns that are constant up to rounding."""

@@ -23,9 +23,11 @@ from bnpcluster._core.operations import (
     copy,
     log_marginal,
     log_predictive,
+    log_predictive_of_extreme,
     log_predictive_without,
     log_weights,
     n_coordinates,
+    outweighs,
     padded,
     pool,
     remove,
@@ -33,10 +35,12 @@ from bnpcluster._core.operations import (
     whiten,
 )
 from bnpcluster.likelihoods.gaussian.covariance_kernels import (
+    divide,
     log_det_change,
     multiplier,
     set_change,
 )
+from bnpcluster.likelihoods.gaussian.extremes import FLAT, LOST
 from bnpcluster.likelihoods.gaussian.learned_covariance import (
     Blocks,
     CovariancePrior,
@@ -136,7 +140,7 @@ def put_values(lik, values):
 def slots_in_use(lik, labels, rng):
     """The blocks."""
     k = slice(labels.max() + 1)
-    return Blocks(lik.size[k].astype(float), lik.mean[k], lik.inv_chol[k], lik.log_det[k])
+    return Blocks.of(lik.size[k], lik.mean[k], lik.inv_chol[k], lik.log_det[k])
 
 
 @kernel
@@ -145,13 +149,9 @@ def renew_slots(lik, n_blocks):
     set_change(lik.hyper, multiplier(lik.prior[1], len(lik.prior_mean)), lik.hyper.expected)
     for k in range(n_blocks):
         lik.log_det[k] += log_det_change(lik.hyper, lik.inv_chol[k])
-        R, C = lik.inv_chol[k], lik.hyper.factor
-        for a in range(len(R)):
-            for c in range(a):
-                for b in range(c + 1):
-                    R[a, b] -= C[a, c] * R[c, b]
+        divide(lik.hyper.factor, lik.inv_chol[k], lik.inv_chol[k])
+        for a in range(len(lik.prior_mean)):
             for b in range(a + 1):
-                R[a, b] /= C[a, a]
                 lik.scatter[k, a, b] += lik.hyper.change[a, b]
     for k in range(n_blocks, len(lik.size)):
         _clear_slot(lik, k)
@@ -245,6 +245,9 @@ def _copy(lik, to, source):
             lik.inv_chol[to, a, b] = lik.inv_chol[source, a, b]
 
 
+_copy_slot = kernel(_copy)
+
+
 @kernel(inline=True, reassociate=True)
 def row_dot(matrix, k, a, stop, y):
     """matrix[k, a, :stop] . y[:stop]"""
@@ -256,12 +259,14 @@ def row_dot(matrix, k, a, stop, y):
 
 @kernel
 def factorise(lik, k):
-    """Recompute inv_chol and log_det of slot k from S, row by row.
+    """Recompute inv_chol and log_det of slot k from S, row by row; return whether it is flat.
 
     With l = L^-1 S[:a, a] of the rows so far, the next pivot is sqrt(S[a, a] - |l|^2), and the next
     row of L^-1 is (-l' L^-1, 1) divided by it. Data can only increase the pivots of the prior.
+    S is flat if the square of a pivot is a tiny share of S[a, a].
     """
     scatter, inv_chol, row, log_det = lik.scatter, lik.inv_chol, lik.work[0], 0.0
+    flat = False
     for a in range(len(lik.prior_mean)):
         square = scatter[k, a, a]
         for b in range(a):
@@ -271,16 +276,19 @@ def factorise(lik, k):
             square -= factor * factor
             for c in range(b + 1):
                 row[c] -= factor * inv_chol[k, b, c]
+        flat |= square < FLAT * scatter[k, a, a]
         inverse = min(1.0 / math.sqrt(max(square, 1e-300)), lik.prior_inv_chol[a, a])
         for b in range(a):
             inv_chol[k, a, b] = inverse * row[b]
         inv_chol[k, a, a] = inverse
         log_det -= 2.0 * math.log(inverse)
     lik.log_det[k] = log_det
+    return flat
 
 
-@pool.register(GeneralNIW)
-def _pool(lik, to, one, two, labels):
+@kernel
+def pool_sums(lik, to, one, two):
+    """Add up the statistics of two slots in slot `to`; return whether S is flat."""
     # Relative to the mean of `one`. Both slots contain the prior, which counts once.
     d = len(lik.prior_mean)
     u0, u2, u = lik.work[0], lik.work[1], lik.work[2]
@@ -297,7 +305,16 @@ def _pool(lik, to, one, two, labels):
             total += r2 * u2[a] * u2[b] - r0 * u0[a] * u0[b] - r * u[a] * u[b]
             lik.scatter[to, a, b] = total
     lik.size[to] = lik.size[one] + lik.size[two]
-    factorise(lik, to)
+    return factorise(lik, to)
+
+
+@pool.register(GeneralNIW)
+def _pool(lik, to, one, two, labels):
+    if pool_sums(lik, to, one, two):
+        _copy_slot(lik, to, one)
+        for i in range(len(labels)):
+            if labels[i] == two:
+                shift(lik, to, i, 1)
 
 
 @n_coordinates.register(GeneralNIW)
@@ -363,14 +380,28 @@ def _log_predictive(lik, k, i):
     return const - 0.5 * (lik.prior[1] + m + 1.0) * math.log(1.0 + t)
 
 
+@kernel(inline=True)
+def determinant_without(lik, k, i):
+    """|S'| / |S|, where S' is that of slot k without its row i.
+
+    With S = S' + (r-1)/r (x-u')(x-u')' and x - u' = r/(r-1) (x - u), |S'| = |S| (1 - r/(r-1) q).
+    """
+    r = lik.prior[0] + lik.size[k]
+    return 1.0 - quadratic(lik, k, i) * r / (r - 1.0)
+
+
 @log_predictive_without.register(GeneralNIW)
 def _log_predictive_without(lik, k, i):
-    # With S = S' + (r-1)/r (x-u')(x-u')' and x - u' = r/(r-1) (x - u), |S'| = |S| (1 - r/(r-1) q).
-    m = lik.size[k]
-    r = lik.prior[0] + m
-    rest = max(1.0 - quadratic(lik, k, i) * r / (r - 1.0), 1e-300)
+    m, rest = lik.size[k], determinant_without(lik, k, i)
+    if rest < LOST:
+        return -math.inf
     const = lik.norm_predictive[m - 1] - 0.5 * lik.log_det[k]
     return const + 0.5 * (lik.prior[1] + m - 1.0) * math.log(rest)
+
+
+@outweighs.register(GeneralNIW)
+def _outweighs(lik, k, i):
+    return determinant_without(lik, k, i) < LOST
 
 
 @log_marginal.register(GeneralNIW)
@@ -439,7 +470,10 @@ def _log_weights(lik, i, own, beta, slack, partition):
     fresh = log_prior[empty] + beta * lik.log_empty[i]
     if own >= 0 and log_prior[own] > -math.inf:
         first = own
-        weight = log_prior[own] + beta * _without(lik, own, i)
+        score = _without(lik, own, i)
+        if score == -math.inf:
+            score = log_predictive_of_extreme(lik, own, i, partition.labels, own)
+        weight = log_prior[own] + beta * score
         count, floor = append_candidate(partition, count, own, weight), weight - slack
     elif fresh > -math.inf:
         count, floor = append_candidate(partition, count, empty, fresh), fresh - slack

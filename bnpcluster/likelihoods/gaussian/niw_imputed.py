@@ -95,16 +95,20 @@ class ObservedRows(NamedTuple):
 for _operation in (
     *(ops.clear, ops.add, ops.remove, ops.copy, ops.pool, ops.n_coordinates, ops.coordinate),
     *(ops.whiten, ops.log_predictive, ops.log_predictive_without, ops.log_marginal),
-    *(ops.log_weights, log_weight_above),
+    *(ops.outweighs, ops.log_weights, log_weight_above),
 ):
     _operation.register(ImputedNIW)(_operation.implementations[GeneralNIW])
 log_weight_bound.register(ImputedNIW)(no_bound)  # there may be two columns
 register_learned(ImputedNIW, put_values, slots_in_use, renew=renew_slots)
 
-_add, _remove, _predictive = (
-    kernel(operation.implementations[GeneralNIW])
-    for operation in (ops.add, ops.remove, ops.log_predictive)
+_add, _predictive = (
+    kernel(operation.implementations[GeneralNIW]) for operation in (ops.add, ops.log_predictive)
 )
+
+
+@kernel
+def _take_out(lik, k, i, labels):
+    ops.take_out(lik, k, i, labels, k)
 
 
 def observed_first(Z):
@@ -196,7 +200,7 @@ def redraw(lik, labels, empty, normals, chi_squares):
         k, p, order, C, y = labels[i], lik.n_observed[h], lik.order[h], lik.factor, lik.work[0]
         if k < 0:
             continue
-        _remove(lik, k, i)
+        _take_out(lik, k, i, labels)
         r = lik.prior[0] + lik.size[k]
         scale = math.sqrt(((r + 1.0) / r + condition_on_observed(lik, k, h)) / chi_squares[h])
         for a in range(p, d):
@@ -227,8 +231,8 @@ def _renew_rows(lik):
     """Nothing: these rows keep no values that depend on the hyper-parameters."""
 
 
-@ops.log_predictive_without.register(ObservedRows)
-def _log_predictive_without(lik, k, i):
+@ops.log_predictive_of_member.register(ObservedRows)
+def _log_predictive_of_member(lik, k, i, labels, own):
     return ops.log_predictive(lik, k, i)  # these rows are in no slot
 
 

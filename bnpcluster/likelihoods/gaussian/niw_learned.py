@@ -23,14 +23,20 @@ def register_learned(
     blocks: Callable[[Any, NDArray, np.random.Generator], model.Blocks],
     order: Callable[[Any], Any] = lambda lik: slice(None),
     renew: Callable[[Any, int], None] | None = None,
+    completes: bool = False,
 ) -> None:
     """Register the operations for a class.
 
     `put` writes values into bound data. `blocks` reads the blocks from the slots, or draws them
     with the missing entries. `renew` changes the slots after a change of nu and M. `order` gives
     the order of the columns in the bound data; packed values have the columns in the order of the
-    rows.
+    rows. `completes` says that `blocks` draws missing entries, which is right only at inverse
+    temperature one; at others, nothing moves.
     """
+
+    def packed(lik: Any, values: Values) -> NDArray:
+        back = np.argsort(np.arange(len(lik.unit))[order(lik)])
+        return values.ordered(back).packed()
 
     @ops.set_learned.register(cls)
     def set_learned(lik: Any, values: NDArray) -> None:
@@ -38,13 +44,12 @@ def register_learned(
 
     @ops.learned.register(cls)
     def learned(lik: Any) -> NDArray | None:
-        if not lik.hyper.is_learned:
-            return None
-        back = np.argsort(np.arange(len(lik.unit))[order(lik)])
-        return values_of(lik).ordered(back).packed()
+        return packed(lik, values_of(lik)) if lik.hyper.is_learned else None
 
     @ops.move_learned.register(cls)
     def move_learned(lik: Any, labels: NDArray, beta: float, rng: np.random.Generator) -> bool:
+        if completes and beta != 1.0:
+            return True
         found = blocks(lik, labels, rng)
         update_covariance(lik.hyper, lik.prior, lik.prior_mean, found, beta, rng)
         put(lik, values_of(lik))
@@ -52,6 +57,12 @@ def register_learned(
             return False
         renew(lik, len(found.size))
         return True
+
+    @ops.draw_learned.register(cls)
+    def draw_learned(lik: Any, rng: np.random.Generator) -> NDArray | None:
+        if completes or not lik.hyper.is_learned:
+            return None
+        return packed(lik, model.draw(lik.hyper, values_of(lik), rng))
 
     @ops.log_learned.register(cls)
     def log_learned(lik: Any) -> float:

@@ -26,6 +26,7 @@ import numpy as np
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import padded
+from bnpcluster.likelihoods.gaussian.extremes import LOST
 from bnpcluster.likelihoods.gaussian.learned_covariance import CovariancePrior, scale_matrix
 from bnpcluster.likelihoods.gaussian.niw_general import (
     GeneralNIW,
@@ -35,6 +36,7 @@ from bnpcluster.likelihoods.gaussian.niw_general import (
     log_weight_bound,
     no_bound,
     partial_square,
+    pool_sums,
 )
 from bnpcluster.likelihoods.gaussian.niw_learned import owned
 from bnpcluster.likelihoods.gaussian.niw_normalisers import normalisers_by_level
@@ -169,9 +171,9 @@ def put_values(lik, values):
 ops.log_weights.register(NestedNIW)(ops.log_weights.implementations[GeneralNIW])
 log_weight_bound.register(NestedNIW)(no_bound)
 
-_clear_level, _add_level, _remove_level, _copy_level, _pool_level = (
+_clear_level, _add_level, _remove_level, _copy_level = (
     kernel(operation.implementations[GeneralNIW])
-    for operation in (ops.clear, ops.add, ops.remove, ops.copy, ops.pool)
+    for operation in (ops.clear, ops.add, ops.remove, ops.copy)
 )
 
 
@@ -238,9 +240,15 @@ def copy_levels(lik, to, source):
 @kernel
 def pool_levels(lik, to, one, two, labels):
     """Fill all levels of slot `to` with the rows of slots `one` and `two`."""
+    flat = False
     for level in range(len(lik.size)):
-        _pool_level(one_level(lik, level), to, one, two, labels)
+        flat |= pool_sums(one_level(lik, level), to, one, two)
         refresh(lik, level, to)
+    if flat:
+        copy_levels(lik, to, one)
+        for i in range(len(labels)):
+            if labels[i] == two:
+                shift_levels(lik, to, i, 1)
 
 
 # Separate kernels, because a kernel cannot return the result of `one_level` to Python.
@@ -314,12 +322,22 @@ def _log_predictive_without(lik, k, i):
         df = lik.prior[1] + m - 1.0 - lik.X.shape[1]
         before, after = quadratics(lik, level, k, i)
         total += lik.norm_predictive[level, m - 1] - lik.log_pivots[level, k]
-        if level > 0:
-            rest = max(1.0 - before * r / (r - 1.0), 1e-300)
-            total -= 0.5 * (df + lik.ends[level]) * math.log(rest)
-        rest = max(1.0 - after * r / (r - 1.0), 1e-300)
+        rest = 1.0 - after * r / (r - 1.0)
+        if rest < LOST:
+            return -math.inf
+        if level > 0:  # `before` is at most `after`, so that it leaves more
+            total -= 0.5 * (df + lik.ends[level]) * math.log(1.0 - before * r / (r - 1.0))
         total += 0.5 * (df + lik.ends[level + 1]) * math.log(rest)
     return total
+
+
+@ops.outweighs.register(NestedNIW)
+def _outweighs(lik, k, i):
+    for level in range(lik.n_levels[i]):
+        r = lik.prior[0] + lik.size[level, k]
+        if 1.0 - quadratics(lik, level, k, i)[1] * r / (r - 1.0) < LOST:
+            return True
+    return False
 
 
 @ops.log_marginal.register(NestedNIW)

@@ -24,11 +24,13 @@ from bnpcluster._core.operations import (
     log_weights,
     log_weights_from_bounds,
     n_coordinates,
+    outweighs,
     padded,
     pool,
     remove,
     whiten,
 )
+from bnpcluster.likelihoods.gaussian.extremes import FLAT, LOST
 from bnpcluster.likelihoods.gaussian.learned_covariance import (
     Blocks,
     CovariancePrior,
@@ -117,7 +119,7 @@ def slots_in_use(lik, labels, rng):
     inv_chol[:, 1, 1] = 1.0 / np.sqrt(lik.rest[k])
     inv_chol[:, 1, 0] = -lik.slope[k] * inv_chol[:, 1, 1]
     mean = np.column_stack([lik.mean0[k], lik.mean1[k]])
-    return Blocks(lik.size[k].astype(float), mean, inv_chol, lik.log_det[k])
+    return Blocks.of(lik.size[k], mean, inv_chol, lik.log_det[k])
 
 
 register_learned(PlanarNIW, put_values, slots_in_use)
@@ -211,12 +213,25 @@ def _pool(lik, to, one, two, labels):
     s11 = lik.rest[one] + lik.slope[one] ** 2 * lik.s00[one] - prior_scale[1, 1]
     s11 += lik.rest[two] + lik.slope[two] ** 2 * lik.s00[two]
     s11 += r2 * b2 * b2 - r0 * b0 * b0 - r * b * b
+    rest = s11 - s01 * s01 / max(s00, prior_scale[0, 0])
+    if rest < FLAT * s11:
+        pool_by_row(lik, to, one, two, labels)
+        return
     lik.s00[to] = max(s00, prior_scale[0, 0])
     lik.slope[to] = s01 / lik.s00[to]
-    lik.rest[to] = max(s11 - lik.slope[to] * s01, least_rest(lik))
+    lik.rest[to] = max(rest, least_rest(lik))
     lik.mean0[to], lik.mean1[to] = lik.mean0[one] + a, lik.mean1[one] + b
     lik.size[to] = lik.size[one] + lik.size[two]
     refresh(lik, to)
+
+
+@kernel
+def pool_by_row(lik, to, one, two, labels):
+    """Make slot `to` hold the rows of both slots, for columns that are nearly collinear."""
+    copy(lik, to, one)
+    for i in range(len(labels)):
+        if labels[i] == two:
+            add(lik, to, i)
 
 
 @n_coordinates.register(PlanarNIW)
@@ -250,15 +265,28 @@ def _log_predictive(lik, k, i):
     return lik.const[k] - lik.half_df[k] * math.log(1.0 + quadratic(lik, k, i))
 
 
+@kernel(inline=True)
+def determinant_without(lik, k, i):
+    """|S'| / |S|, where S' is that of slot k without its row i.
+
+    With S = S' + (r-1)/r (x-u')(x-u')' and x - u' = r/(r-1) (x - u), |S'| = |S| (1 - r/(r-1) q).
+    """
+    r = lik.prior[0] + lik.size[k]
+    return 1.0 - quadratic(lik, k, i) * (r + 1.0) / (r - 1.0)
+
+
 @log_predictive_without.register(PlanarNIW)
 def _log_predictive_without(lik, k, i):
-    # With S = S' + (r-1)/r (x-u')(x-u')' and x - u' = r/(r-1) (x - u), |S'| = |S| (1 - r/(r-1) q).
-    m = lik.size[k]
-    r = lik.prior[0] + m
-    rest = 1.0 - quadratic(lik, k, i) * (r + 1.0) / (r - 1.0)
-    rest = max(rest, 1e-300)
-    log_rest = math.log(rest)
-    return lik.norm_predictive[m - 1] - 0.5 * lik.log_det[k] + (lik.half_df[k] - 1.0) * log_rest
+    m, rest = lik.size[k], determinant_without(lik, k, i)
+    if rest < LOST:
+        return -math.inf
+    const = lik.norm_predictive[m - 1] - 0.5 * lik.log_det[k]
+    return const + (lik.half_df[k] - 1.0) * math.log(rest)
+
+
+@outweighs.register(PlanarNIW)
+def _outweighs(lik, k, i):
+    return determinant_without(lik, k, i) < LOST
 
 
 @log_predictive_all.register(PlanarNIW)

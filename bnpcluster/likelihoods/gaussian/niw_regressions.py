@@ -93,10 +93,12 @@ def completed_blocks(lik, labels, rng):
         blocks.append((n, lik.prior_mean + n / (kappa + n) * gap, inverse_factor(S)))
     size, mean, inv_chol = map(np.array, zip(*blocks, strict=True))
     log_det = -2.0 * np.log(np.diagonal(inv_chol, axis1=1, axis2=2)).sum(axis=1)
-    return Blocks(size.astype(float), mean, inv_chol, log_det)
+    return Blocks.of(size, mean, inv_chol, log_det)
 
 
-register_learned(NestedNIW, put_values, completed_blocks, lambda lik: lik.order)
+register_learned(
+    NestedNIW, put_values, completed_blocks, order=lambda lik: lik.order, completes=True
+)
 
 
 def regression(lik, level, k):

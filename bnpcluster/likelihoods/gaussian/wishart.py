@@ -6,6 +6,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from bnpcluster.likelihoods.base import is_guess
+
 
 class Wishart(BaseEstimator):
     """A Wishart distribution of the expected covariance of the clusters.
@@ -31,6 +33,13 @@ class Wishart(BaseEstimator):
     20
     """
 
+    per_column = ("mean",)
+
     def __init__(self, *, df: float | str = "auto", mean: Any = "data"):
         self.df = df
         self.mean = mean
+
+    @property
+    def is_guessed(self) -> bool:
+        """Whether the mean is a guess from the data."""
+        return is_guess(self.mean)

@@ -213,7 +213,7 @@ class Columns(Likelihood):
 
     @property
     def is_guessed(self) -> bool:
-        """Whether a hyper-parameter of a part is fixed at a guess from the data."""
+        """Whether a hyper-parameter of a part, or its hyper-prior, is a guess from the data."""
         return any(part.is_guessed for part in self._likelihoods())
 
     def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
@@ -235,6 +235,12 @@ class Columns(Likelihood):
         """The same likelihood with every "auto" replaced by its value for `X`."""
         parts = self._numbered_parts(X.shape[1])
         return self._with_resolved([(part.frozen(X[:, own]), own) for part, own in parts])
+
+    def measured_columns(self, n_columns: int) -> np.ndarray:
+        """The columns of the Gaussian parts."""
+        parts = self._numbered_parts(n_columns)
+        found = [np.array(own, np.intp)[part.measured_columns(len(own))] for part, own in parts]
+        return np.sort(np.concatenate(found))
 
     def constant_columns(self, X: np.ndarray) -> np.ndarray:
         """The numbers that the parts give for their columns."""

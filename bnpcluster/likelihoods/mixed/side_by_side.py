@@ -90,6 +90,11 @@ def _log_predictive_without(lik, k, i):
     return first + ops.log_predictive_without(lik.second, k, i)
 
 
+@ops.outweighs.register(Pair)
+def _outweighs(lik, k, i):
+    return ops.outweighs(lik.first, k, i) or ops.outweighs(lik.second, k, i)
+
+
 @ops.log_predictive_all.register(Pair)
 def _log_predictive_all(lik, i, start, stop, out):
     ops.log_predictive_all(lik.first, i, start, stop, out)
@@ -155,6 +160,13 @@ def _move_learned(lik, labels, beta, rng):
         if ops.learned(part) is not None:
             done = bool(ops.move_learned(part, labels, beta, rng)) and done
     return done
+
+
+@ops.draw_learned.register(Pair)
+def _draw_learned(lik, rng):
+    parts = [part for part in (lik.first, lik.second) if ops.learned(part) is not None]
+    drawn = [ops.draw_learned(part, rng) for part in parts]
+    return None if any(values is None for values in drawn) else _concatenated(*drawn)
 
 
 @ops.log_learned.register(Pair)

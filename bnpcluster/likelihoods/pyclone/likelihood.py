@@ -106,10 +106,10 @@ class PyClone(Likelihood):
             if value not in known:
                 names = ", ".join(map(repr, known))
                 raise ValueError(f"{name} must be one of {names}; got {value!r}.")
-        error_rate = number_above("error_rate", self.error_rate, LOWEST_RATE)
+        error_rate = number_above("error_rate", self.error_rate, LOWEST_RATE, "a number")
         if error_rate >= 0.5:
             raise ValueError(f"error_rate must be below 0.5, got {error_rate!r}.")
-        precision = number_above("precision", self.precision)
+        precision = number_above("precision", self.precision, allowed="a number")
         spread = precision if self.density == "beta_binomial" else None
         return ReadModel(int(self.n_grid), self.genotypes, error_rate, spread)
 

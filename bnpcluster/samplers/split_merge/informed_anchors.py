@@ -10,7 +10,7 @@ from bnpcluster._core.operations import (
     log_marginal,
     log_marginal_union,
     log_predictive,
-    log_predictive_without,
+    log_predictive_of_member,
 )
 from bnpcluster.samplers.split_merge.anchors import (
     Balanced,
@@ -111,7 +111,8 @@ def score_attachments(problem, partition, work, own):
         m = partition.sizes[k]
         if k == own:
             out[position] = log_w[m] - log_w[m - 1]
-            out[position] += problem.beta * log_predictive_without(lik, k, i)
+            score = log_predictive_of_member(lik, k, i, partition.labels, k)
+            out[position] += problem.beta * score
         else:
             out[position] = log_w[m + 1] - log_w[m] + problem.beta * log_predictive(lik, k, i)
     normalise(out, n_positions)

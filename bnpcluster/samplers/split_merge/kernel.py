@@ -264,6 +264,24 @@ def propose(problem, partition, work, plan, n, union, splitting, floor, rng):
 
 
 @kernel
+def score_of_extreme(lik, work, n, t, slot):
+    """log f(item t | the other items on its side), which is filled again."""
+    refill_side(lik, work, n, t, slot)
+    value = log_predictive(lik, slot, work.items[t])
+    add(lik, slot, work.items[t])
+    return value
+
+
+@kernel
+def refill_side(lik, work, n, t, slot):
+    """Fill the slot of the side of item t again, without item t; see `outweighs`."""
+    clear(lik, slot)
+    for s in range(n):
+        if s != t and work.sides[s] == work.sides[t]:
+            add(lik, slot, work.items[s])
+
+
+@kernel
 def scan(problem, partition, work, n, placing, free, floor, rng):
     """Make a restricted Gibbs scan, or a sequential allocation; return its log probability.
 
@@ -271,7 +289,7 @@ def scan(problem, partition, work, n, placing, free, floor, rng):
     """
     lik, sizes, log_w, beta = problem.likelihood, partition.sizes, problem.log_w, problem.beta
     one, labels, sides, log_q = partition.n_blocks[0] + 1, partition.labels, work.sides, 0.0
-    second = labels[work.items[1]]
+    second, extreme = labels[work.items[1]], False
     for t in range(2, n):
         h = work.items[t]
         own = one if placing else one + sides[t]
@@ -281,7 +299,11 @@ def scan(problem, partition, work, n, placing, free, floor, rng):
         if placing:
             odds = log_w[m_own] - log_w[m_own + 1] - beta * log_predictive(lik, own, h)
         else:
-            odds = log_w[m_own - 1] - log_w[m_own] - beta * log_predictive_without(lik, own, h)
+            score = log_predictive_without(lik, own, h)
+            extreme = score == -math.inf
+            if extreme:
+                score = score_of_extreme(lik, work, n, t, own)
+            odds = log_w[m_own - 1] - log_w[m_own] - beta * score
         odds += log_w[m_other + 1] - log_w[m_other] + beta * log_predictive(lik, other, h)
         small = math.exp(-abs(odds))
         if free:
@@ -295,7 +317,10 @@ def scan(problem, partition, work, n, placing, free, floor, rng):
         if placing:
             work.numbers[2] = t + 1
         elif to != own:
-            remove(lik, own, h)
+            if extreme:
+                refill_side(lik, work, n, t, own)
+            else:
+                remove(lik, own, h)
             sizes[own] -= 1
         if placing or to != own:
             add(lik, to, h)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 from scipy.stats import chisquare, gamma
 
 from bnpcluster import DPMixture
@@ -14,6 +14,7 @@ from bnpcluster.partitions.exhaustive import all_partitions
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs
 from bnpcluster.testing.enumeration import log_eppf
+from tests.tools.learned_categories import joint_of_categories, log_dirichlet_multinomial
 
 BITS = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
 CODES = np.array([[0.0, 1.0], [2.0, 1.0], [2.0, 0.0], [1.0, 1.0]])
@@ -33,28 +34,6 @@ CATEGORIES = {
     "categorical": (Categorical, CODES),
     "categorical_missing": (Categorical, with_hole(CODES)),
 }
-
-
-def log_dirichlet_multinomial(codes, prior):
-    counts = np.bincount(codes[~np.isnan(codes)].astype(int), minlength=len(prior))
-    value = gammaln(prior.sum()) - gammaln(prior.sum() + counts.sum())
-    return value + (gammaln(prior + counts) - gammaln(prior)).sum()
-
-
-def joint_of_categories(X, grid, beta=1.0):
-    """Probabilities by partition and concentration of both columns, and even prior counts."""
-    partitions = all_partitions(len(X))
-    ones = [np.ones(int(np.nanmax(column)) + 1) for column in X.T]
-    log_p = np.zeros((len(partitions), len(grid), len(grid)))
-    for p, labels in enumerate(partitions):
-        of_column = np.zeros((2, len(grid)))
-        for j, g, k in itertools.product(range(2), range(len(grid)), range(labels.max() + 1)):
-            block = X[labels == k, j]
-            of_column[j, g] += log_dirichlet_multinomial(block, grid[g] * ones[j])
-        log_p[p] = beta * (of_column[0][:, None] + of_column[1])
-    log_p += log_eppf(PRIOR, partitions)[:, None, None]
-    log_p -= 2.0 * (np.log(grid)[:, None] + np.log(grid))
-    return partitions, np.exp(log_p - logsumexp(log_p)), ones
 
 
 def p_value(found, expected):
@@ -78,7 +57,7 @@ def test_categories(name, beta, n=2500):
     cls, X = CATEGORIES[name]
     bound, rng = cls().bind(X, 8), np.random.default_rng(1)
     grid = bound.hyper.grid
-    partitions, p, _ = joint_of_categories(X, grid, beta)
+    partitions, p, *_ = joint_of_categories(X, grid, PRIOR, beta)
     found = []
     for cell in rng.choice(p.size, n, p=p.ravel()):
         z, *g = np.unravel_index(cell, p.shape)
@@ -102,7 +81,7 @@ def test_categories(name, beta, n=2500):
 def test_predictive_of_categories(name):
     cls, X = CATEGORIES[name]
     grid = cls().bind(X, 8).hyper.grid
-    partitions, p, ones = joint_of_categories(X, grid)
+    partitions, p, ones, _ = joint_of_categories(X, grid, PRIOR)
     new = X[[0, 1, 3]]
     expected = np.zeros(len(new))
     for z, labels in enumerate(partitions):

@@ -130,7 +130,8 @@ def test_bad_values_get_one_sentence(value):
     X = random_rows(5)
     bound = Poisson().bind(X)
     X[1, 2] = value
-    message = rf"^Poisson needs counts 0, 1, 2, \.\.\., found {value:g} in column 2: [^.]*\.$"
+    needs = r"needs counts 0, 1, 2, \.\.\." if value < 1 else "takes counts up to 1,073,741,824"
+    message = rf"^Poisson {needs}, found {value:g} in column 2: [^.]*\.$"
     for use in (Poisson().bind, lambda X: Poisson().rows(bound, X)):
         with pytest.raises(ValueError, match=message.replace("+", r"\+")):
             use(X)

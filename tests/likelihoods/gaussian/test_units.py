@@ -140,6 +140,7 @@ def test_one_cell_leaves_the_starts_of_chains(name):
         assert mixed <= 1
 
 
+@pytest.mark.filterwarnings("ignore:.*Is it mistyped")
 @pytest.mark.parametrize("name", ["niw", "nig"])
 @pytest.mark.parametrize("d", [2, 4])
 def test_one_mistyped_cell_is_a_cluster_of_its_own(name, d):

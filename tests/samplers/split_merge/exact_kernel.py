@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from bnpcluster._core import operations as ops
 from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import MFM, NGG, DirichletProcess, FiniteDirichlet, PitmanYor
@@ -164,6 +165,8 @@ SPACE = Target(NIW, PY, np.column_stack([PLANE, PLANE[::-1, :1]])[:4])
 FIVE = Target(NIG, GNEDIN, LINE)
 FIVE_COINS = Target(Bernoulli(), DP, COINS)
 FIVE_PLANE = Target(NIW, FINITE, PLANE, beta=0.4)
+# The second row leaves the others of its block no digits.
+EXTREME = Target(NIW, DP, PLANE + np.outer(np.arange(5) == 1, [1e10, 0.0]), beta=2e-3)
 
 CASES = {
     "jain_neal-no_scan-dp": (JainNeal(n_restricted=None), DP_COINS),
@@ -204,6 +207,7 @@ CASES = {
     "sequential-gnedin": (SplitMerge(launches=["sequential"]), GNEDIN_LINE),
     "random-dp": (SplitMerge(launches=["random"]), DP_COINS),
     "auto-plane": (SplitMerge(), NGG_PLANE),
+    "auto-extreme": (SplitMerge(), EXTREME),
     "auto-coins": (SplitMerge(), Target(Bernoulli(), PY, COINS[:4])),
 }
 
@@ -239,6 +243,40 @@ def mixed(samplers, weights, target):
     """The transition matrix of a random one of the samplers, for given anchors."""
     matrices = [Chain(sampler, target, Fixed(4, 1)).matrix()[2] for sampler in samplers]
     return np.average(matrices, axis=0, weights=weights)
+
+
+def fill_backwards(state):
+    """Fill the blocks from the last item to the first, so that sums are rounded in another way."""
+    bound, labels = state.problem.likelihood, state.labels
+    for k in range(state.n_blocks):
+        ops.clear(bound, k)
+    for i in np.flatnonzero(labels >= 0)[::-1]:
+        ops.add(bound, labels[i], i)
+
+
+class Backwards(Chain):
+    """The same move, from blocks that were filled backwards."""
+
+    def put(self, partition):
+        super().put(partition)
+        fill_backwards(self.state)
+
+
+def test_moves_of_an_extreme_row_do_not_depend_on_rounding():
+    """The target is nearly flat, so that the row has company."""
+    _, p, matrix = Chain(SAMS(anchors="threshold"), EXTREME).matrix()
+    assert_balance(p, matrix)
+    _, _, other = Backwards(SAMS(anchors="threshold"), EXTREME).matrix()
+    np.testing.assert_allclose(other, matrix, rtol=1e-6, atol=1e-12)
+
+
+def test_an_extreme_row_is_like_any_at_beta_0():
+    """A scan has a finite score for it, so that no product with beta = 0 is undefined."""
+    matrices = [
+        Chain(JainNeal(n_restricted=0), Target(NIW, DP, X, beta=0.0)).matrix()[2]
+        for X in (EXTREME.X, PLANE)
+    ]
+    np.testing.assert_allclose(*matrices, atol=1e-12)
 
 
 def test_each_move_draws_one_of_the_launches():
