@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 
@@ -63,7 +64,7 @@ def bayes_factor(model_a: Any, model_b: Any) -> BayesFactor:
                 "estimate the evidence: use 'urn_smc', 'annealed_smc' or 'auxiliary_smc'."
             )
     rows_a, rows_b = model_a._fitted.X, model_b._fitted.X
-    if rows_a.shape != rows_b.shape or (rows_a != rows_b).any():
+    if not np.array_equal(rows_a, rows_b, equal_nan=True):
         raise ValueError("Both models must be fitted on the same rows, in the same order.")
     difference = model_a.log_evidence_ - model_b.log_evidence_
     error = math.hypot(model_a.log_evidence_se_, model_b.log_evidence_se_)

@@ -70,6 +70,14 @@ class Fitted(NamedTuple):
     constants: Any = None
 
     @property
+    def fixed_likelihood(self) -> Any:
+        """The likelihood that binds the rows of the fit with the hyper-parameters of the fit.
+
+        After `partial_fit` they are those of the first rows, so "auto" would be another guess.
+        """
+        return self.likelihood if self.frozen is None else self.frozen
+
+    @property
     def columns(self) -> np.ndarray:
         """Numbers of the modelled columns in the tables of the fit."""
         if self.constants is None:

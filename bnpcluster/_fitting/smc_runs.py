@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, stdtrit
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -22,6 +23,7 @@ from bnpcluster.diagnostics.runs import diagnose_runs
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.posterior import Posterior
 from bnpcluster.samplers import ParticleSampler, Run
+from bnpcluster.samplers.smc.tempering import is_carried
 
 
 def fit(task: Task, bound: Any) -> Outcome:
@@ -49,13 +51,29 @@ def extend(fitted: Fitted, task: Task) -> Outcome:
     return _make_outcome(task._replace(X=all_rows), bound, runs, interrupted, frozen)
 
 
-def check_fixed(bound: Any, sampler: ParticleSampler) -> None:
-    """Raise an error if the likelihood learns hyper-parameters, which only chains can do."""
+def bind(X: np.ndarray, likelihood: Likelihood, sampler: ParticleSampler) -> tuple[Likelihood, Any]:
+    """The likelihood that the particles use, and the data bound by it.
+
+    Hyper-parameters are learned if the particles can carry them, and otherwise they are the guess.
+    """
+    if sampler.carries_learned:
+        bound = likelihood.bind(X)
+        if is_carried(bound):
+            return likelihood, bound
+    likelihood = likelihood.guessed()
+    bound = likelihood.bind(X)
+    _check_fixed(bound, sampler)
+    return likelihood, bound
+
+
+def _check_fixed(bound: Any, sampler: ParticleSampler) -> None:
+    """Raise an error if hyper-priors were given that the particles cannot sample."""
     if learned(bound) is not None:
+        missing = " where entries are missing" if sampler.carries_learned else ""
         raise ValueError(
-            f"{type(sampler).__name__} needs fixed hyper-parameters of the likelihood: give "
-            "numbers or 'data' instead of hyper-priors, or use a sampler that runs chains, such "
-            "as 'split_merge'."
+            f"{type(sampler).__name__} needs fixed hyper-parameters of the likelihood{missing}: "
+            "give numbers or 'data' instead of hyper-priors, or use a sampler that runs chains, "
+            "such as 'split_merge'."
         )
 
 
@@ -126,6 +144,7 @@ def _make_outcome(
         posterior,
         urn_weights(task.prior, posterior),
         np.zeros(0, np.int64),
+        learned=_learned(runs),
         X=task.X,
         prior=task.prior,
         sampler=task.sampler,
@@ -138,18 +157,20 @@ def _make_outcome(
 def combined_evidence(runs: list[Run]) -> tuple[float, float]:
     """log of the mean evidence of the runs, and its standard error.
 
-    The standard error comes from the variance between runs, by the delta method. For a single run
-    it comes from the genealogy of the particles.
+    The standard error comes from the variance between runs, by the delta method. With few runs
+    this variance is itself uncertain: Student's t widens the error so that plus or minus two of it
+    cover as much as with many runs. A single run has an error only if it never resampled.
     """
     log_z = np.array([run.log_evidence for run in runs])
     top = log_z.max()
     ratios = np.exp(log_z - top)
     mean = ratios.mean()
     if len(runs) == 1:
-        variance = runs[0].relative_variance  # unbiased, so it can be negative
+        variance = runs[0].relative_variance
         error = math.sqrt(variance) if variance > 0 else math.nan
     else:
-        error = float(ratios.std(ddof=1) / (mean * math.sqrt(len(runs))))
+        wider = 0.5 * stdtrit(len(runs) - 1, ndtr(2.0))
+        error = float(wider * ratios.std(ddof=1) / (mean * math.sqrt(len(runs))))
     return float(top + np.log(mean)), error
 
 
@@ -163,6 +184,12 @@ def _weighted_posterior(runs: list[Run]) -> Posterior:
     traces["log_posterior"] = np.array([run.log_joint for run in runs])
     labels = np.array([run.labels for run in runs])
     return Posterior(labels, weights=np.exp(log_weight - log_weight.max()), traces=traces)
+
+
+def _learned(runs: list[Run]) -> np.ndarray | None:
+    """The learned hyper-parameters by run and particle; None if particles do not carry them."""
+    values = [run.learned for run in runs if run.learned is not None]
+    return np.array(values) if values else None
 
 
 def _run_stats(runs: list[Run]) -> dict[str, Any]:

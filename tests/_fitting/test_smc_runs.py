@@ -4,6 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.stats import norm
+from scipy.stats import t as student
 from sklearn.exceptions import ConvergenceWarning
 
 from bnpcluster import (
@@ -188,8 +190,9 @@ def run_of(log_evidence, log_weight=(0.0, 0.0), relative_variance=0.04):
 def test_evidences_are_averaged_not_their_logarithms():
     log_z, error = combined_evidence([run_of(-1000.0), run_of(-1000.0 + np.log(3.0))])
     assert log_z == pytest.approx(-1000.0 + np.log(2.0))
-    # Values 1 and 3: standard deviation sqrt 2, of the mean 1, relative to 2.
-    assert error == pytest.approx(0.5)
+    # Values 1 and 3: standard deviation sqrt 2, of the mean 1, relative to 2. Two of the error are
+    # half an interval of 95.45 % with one degree of freedom.
+    assert error == pytest.approx(0.5 * student.ppf(norm.cdf(2.0), 1) / 2)
     assert combined_evidence([run_of(-7.0)]) == pytest.approx((-7.0, 0.2))
     for cannot_tell in (0.0, -0.1, np.nan):
         assert np.isnan(combined_evidence([run_of(-7.0, relative_variance=cannot_tell)])[1])
@@ -233,6 +236,9 @@ def test_bayes_factors_need_evidences_of_the_same_rows(blobs):
         bayes_factor(chain, chain)
     with pytest.raises(ValueError, match="the same rows"):
         bayes_factor(fitted(NEAR), fitted(NEAR[::-1]))
+    holed = np.column_stack([NEAR, NEAR])
+    holed[0, 1] = np.nan
+    assert bayes_factor(fitted(holed), fitted(holed)).log == 0.0
 
 
 @pytest.mark.parametrize("done", [0, 1])
@@ -260,3 +266,28 @@ def test_ctrl_c_keeps_the_runs_that_are_done(done, monkeypatch):
     model = fitted(sampler=Interrupted(), n_jobs=1)
     assert model.interrupted_
     assert model.posterior_.n_chains == 1
+
+
+HOLE_VALUES = {
+    "niw": np.linspace(-80.0, 80.0, 8001),
+    "nig": np.linspace(-80.0, 80.0, 8001),
+    "poisson": np.arange(300.0),
+    "bernoulli": np.array([0.0, 1.0]),
+    "categorical": np.arange(3.0),
+}
+
+
+@pytest.mark.parametrize("name", list(HOLE_VALUES))
+def test_a_hole_is_the_integral_over_its_values_after_every_batch(name):
+    rng, values = np.random.default_rng(0), HOLE_VALUES[name]
+    width = values[1] - values[0]
+    model = DPMixture(likelihood=name, sampler="urn_smc", n_particles=20, random_state=0)
+    for batch in range(3):
+        X = rng.normal(size=(30, 2)) * (1.0 + 2.0 * batch) + 6.0 * batch
+        if name not in ("niw", "nig"):
+            X = np.clip(np.round(np.abs(X)), 0, values[-1])
+            X[:3, 0] = X[:3, 1] = [0.0, 1.0, values[min(2, len(values) - 1)]]
+        model.partial_fit(X)
+        rows = np.column_stack([np.full(len(values), 1.0), values])
+        total = np.log(np.exp(model.score_samples(rows)).sum() * width)
+        assert model.score_samples([[1.0, np.nan]])[0] == pytest.approx(total, abs=1e-4)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bnpcluster._core.messages import MORE_PARTICLES, Message
 from bnpcluster._core.state import State, Stopped
-from bnpcluster.samplers.base import Sampler
+from bnpcluster.samplers.base import Sampler, can_sample
 from bnpcluster.samplers.gibbs import Gibbs
 from bnpcluster.samplers.smc.base import (
     Filter,
@@ -151,8 +151,9 @@ class AnnealedSMC(ParticleSampler):
     path : {"items", "temperature"}, default="items"
     move : Sampler or None, default=None
         Sampler that moves the particles instead. On the path of the items it makes one iteration
-        per row, on that of the temperature `n_moves` iterations per temperature (None: a Gibbs
-        sweep).
+        per row, on that of the temperature `n_moves` iterations per temperature (None: of
+        `SplitMerge`, because Gibbs sweeps alone leave separate clusters together; of `Gibbs` where
+        the likelihood does not support splits).
     temperatures : "adaptive" or array, default="adaptive"
         Increasing powers of the likelihood that end with 1. "adaptive": each is the highest power
         at which the particles keep the relative effective sample size `resample_threshold`.
@@ -169,14 +170,20 @@ class AnnealedSMC(ParticleSampler):
     Notes
     -----
     The estimate of the evidence is unbiased, except with adaptive temperatures, where it is
-    consistent. On the path of the temperature hyper-priors are sampled: every particle has its own
-    values. On the path of the items parameters must be fixed, and ``"auto"`` means 1.0.
+    consistent. On the path of the temperature hyper-parameters of the prior and of the likelihood
+    are sampled: every particle has its own values, and the evidence integrates over their
+    hyper-priors. On the path of the items they must be fixed. There ``"auto"`` means 1.0 for the
+    prior and the guess from the data for the likelihood.
     `continue_fit` is not available. `partial_fit` is, on the path of the items.
 
     References
     ----------
+    Ulker, Y. and Gunsel, B. (2010). Annealed SMC samplers for Dirichlet process mixture models.
+    Proceedings of ICPR (the annealed concentration).
+
     Ulker, Y., Gunsel, B. and Cemgil, A. T. (2010). Sequential Monte Carlo samplers for Dirichlet
-    process mixtures. Proceedings of AISTATS, 876-883.
+    process mixtures. Proceedings of AISTATS, 876-883 (the particles that redraw a block of rows;
+    ``anneal=False``).
 
     Dau, H.-D. and Chopin, N. (2022). Waste-free sequential Monte Carlo. Journal of the Royal
     Statistical Society B 84, 114-148.
@@ -249,6 +256,11 @@ class AnnealedSMC(ParticleSampler):
         further = () if self.move is None else self.move.requires
         return (*needed.split(), "log_predictive_all", "log_marginal", *further)
 
+    @property
+    def carries_learned(self) -> bool:
+        """Whether particles carry learned hyper-parameters; only those of one path move them."""
+        return self.path == "temperature"
+
     def checked(self, prior: Any) -> Any:
         """The prior that this sampler will use; only one path samples hyper-priors."""
         return prior if self.path == "temperature" else super().checked(prior)
@@ -265,7 +277,7 @@ class AnnealedSMC(ParticleSampler):
         self._validate()
         scheme, share = scheme_of(self.resampling), threshold_of(self.resample_threshold)
         if self.path == "temperature":
-            move = Gibbs() if self.move is None else self.move
+            move = _default_move(bound) if self.move is None else self.move
             tempered = Tempered(bound, prior, n_items, rng, self.n_particles, move)
             powers = None if isinstance(self.temperatures, str) else list(self.temperatures)
             settings = powers, share, scheme, self.n_moves, self.waste_free
@@ -320,6 +332,13 @@ class AnnealedSMC(ParticleSampler):
                 "temperatures must be 'adaptive' or an increasing list of powers above 0 that ends "
                 f"with 1, got {self.temperatures!r}."
             )
+
+
+def _default_move(bound: Any) -> Sampler:
+    from bnpcluster.samplers.registry import SAMPLERS  # which imports this file
+
+    best = SAMPLERS["split_merge"]
+    return best() if can_sample(best, bound) else Gibbs()
 
 
 def _adaptive(temperatures: Any) -> bool:

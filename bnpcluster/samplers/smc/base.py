@@ -49,13 +49,15 @@ class Run:
     labels : ndarray of shape (n_particles, n_items)
     log_weight : ndarray of shape (n_particles,), up to a constant
     log_evidence : float: log of an unbiased estimate of p(data)
-    relative_variance : float: of this estimate, as estimated from this run only
+    relative_variance : float: of this estimate; nan if a single run cannot tell
     log_joint : ndarray of shape (n_particles,): log p(data, partition, hyper-parameters)
-    values : dict: sampled hyper-parameters, by particle
+    values : dict: sampled hyper-parameters, by particle; of the likelihood, a few numbers
     origin : ndarray of shape (n_particles,): the ancestors at the first item
     counts : dict: numbers of operations
     seconds : float
     state : what `resume` continues from; None if the sampler takes no further items
+    learned : ndarray of shape (n_particles, n_values): learned hyper-parameters of the likelihood;
+        None if particles do not carry them
     """
 
     labels: np.ndarray
@@ -68,6 +70,7 @@ class Run:
     counts: dict[str, float]
     seconds: float
     state: Any = None
+    learned: np.ndarray | None = None
 
 
 class ParticleSampler(Sampler):
@@ -77,6 +80,14 @@ class ParticleSampler(Sampler):
     """
 
     weighted = True
+
+    @property
+    def carries_learned(self) -> bool:
+        """Whether particles carry learned hyper-parameters of the likelihood.
+
+        If not, these are fixed at the guess from the data.
+        """
+        return False
 
     @property
     def remedy(self) -> str:
@@ -259,9 +270,7 @@ class Filter:
             labels=population.labels[:, :n].copy(),
             log_weight=log_weight,
             log_evidence=float(population.log_z[0] + log_mean_exp(log_weight)),
-            relative_variance=relative_variance(
-                log_weight, population.origin, int(population.numbers[RESAMPLED])
-            ),
+            relative_variance=relative_variance(log_weight, int(population.numbers[RESAMPLED])),
             log_joint=joint,
             values={},
             origin=population.origin.copy(),
@@ -286,18 +295,17 @@ def normalised_weights(log_weight: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
-def relative_variance(log_weight: np.ndarray, origin: np.ndarray, n_resampled: int) -> float:
-    """Relative variance of a run's evidence, from the shares of its lines of descent.
+def relative_variance(log_weight: np.ndarray, n_resampled: int) -> float:
+    """Relative variance of a run's evidence; nan if one run cannot tell.
 
-    This is the estimator of Lee and Whiteley (2018). It is unbiased (relative to the squared
-    evidence), so it is sometimes negative. If only one line survives, it is 1 and not informative.
+    Without resampling, weights are independent. After resampling, the particles have common
+    ancestors, and there is no estimate that one can trust for every scheme: the one from the shares
+    of the lines of descent needs multinomial resampling and many surviving lines.
     """
     n = len(log_weight)
-    if n == 1:
+    if n == 1 or n_resampled:
         return math.nan
-    lines = np.bincount(origin, weights=normalised_weights(log_weight))
-    apart = (1.0 - (lines**2).sum()) * (n / (n - 1)) ** (n_resampled + 1)
-    return float(1.0 - apart)
+    return float((n * (normalised_weights(log_weight) ** 2).sum() - 1.0) / (n - 1))
 
 
 class FilterSampler(ParticleSampler):

@@ -12,8 +12,8 @@ from bnpcluster._core.operations import (
     clear,
     copy,
     log_predictive,
-    log_predictive_without,
-    remove,
+    log_predictive_of_member,
+    take_out,
 )
 from bnpcluster.samplers.gibbs import pick
 from bnpcluster.samplers.smc.population import HOLES, MOST, TOP, allocate_slot, release
@@ -43,7 +43,10 @@ def gibbs_update(lik, population, log_v, sigma, p, i, u):
     alone = population.sizes[blocks[own]] == 1
     if alone and n_blocks == 1:
         return  # the only item there is
-    weights = population.score
+    n = 0
+    for j in range(n_blocks):
+        n += population.sizes[blocks[j]]
+    weights, labels = population.score, population.labels[p, :n]
     for j in range(n_blocks):
         s, size = np.intp(blocks[j]), population.sizes[blocks[j]]
         if j != own:
@@ -51,7 +54,8 @@ def gibbs_update(lik, population, log_v, sigma, p, i, u):
         elif alone:
             weights[j] = -math.inf
         else:
-            weights[j] = math.log(size - 1 - sigma) + log_predictive_without(lik, s, i)
+            score = log_predictive_of_member(lik, s, i, labels, own)
+            weights[j] = math.log(size - 1 - sigma) + score
     others = n_blocks - 1 if alone else n_blocks
     weights[n_blocks] = log_v[others + 1] - log_v[others] + log_predictive(lik, 0, i)
     j = pick(weights, n_blocks + 1, u, 0.0)
@@ -64,7 +68,7 @@ def gibbs_update(lik, population, log_v, sigma, p, i, u):
         add(lik, s, i)
         population.sizes[s] += 1
     population.labels[p, i] = j
-    leave(lik, population, p, own, i)
+    leave(lik, population, p, own, i, labels)
 
 
 @kernel
@@ -96,11 +100,14 @@ def open_block(lik, population, p, i):
 
 
 @kernel
-def leave(lik, population, p, j, i):
-    """Remove item i from block j of particle p; if this empties it, the last block becomes j."""
+def leave(lik, population, p, j, i, placed):
+    """Remove item i from block j of particle p; if this empties it, the last block becomes j.
+
+    `placed` are the labels of the items that have one.
+    """
     if population.sizes[population.blocks[p, j]] > 1:
         s = owned(lik, population, p, j)
-        remove(lik, s, i)
+        take_out(lik, s, i, placed, j)
         population.sizes[s] -= 1
         return
     release(population, population.blocks[p, j])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster._core.operations import log_likelihood
+from bnpcluster._core.operations import draw_learned, log_likelihood
 from bnpcluster._core.state import State, Stopped
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.smc.base import Run, log_mean_exp, normalised_weights, relative_variance
@@ -19,8 +19,24 @@ from bnpcluster.samplers.smc.resampling import sorted_parents
 HALVINGS = 50  # in the search for a temperature
 
 
+class Particle(NamedTuple):
+    """What resampling copies of a state."""
+
+    labels: NDArray
+    prior: Any
+    learned: NDArray | None  # hyper-parameters of the likelihood, if particles carry them
+
+    @classmethod
+    def of(cls, state: State, learns: bool) -> Particle:
+        """The particle of a state."""
+        return cls(state.labels.copy(), state.prior, state.learned if learns else None)
+
+
 class Tempered:
     """Particles that are whole partitions, each a `State`, at a common inverse temperature.
+
+    If the likelihood learns hyper-parameters, every particle has its own values, which start with a
+    draw from their hyper-prior. The evidence then integrates over the hyper-prior.
 
     Parameters
     ----------
@@ -40,12 +56,8 @@ class Tempered:
         move: Sampler,
     ):
         self.move, self.rng = move, rng
-        self.states = []
-        for _ in range(n_particles):
-            at = prior.at(**prior.draw(rng))
-            labels = np.full(_length(bound), -1)
-            labels[:n_items] = at.sample(n_items, rng)
-            self.states.append(State(bound, at, labels, beta=0.0))
+        self.states = [_draw_state(bound, prior, n_items, rng) for _ in range(n_particles)]
+        self.learns = is_carried(bound)
         self.origin = np.arange(n_particles, dtype=np.int32)
         self.beta, self.log_z, self.n_steps = 0.0, 0.0, 0
 
@@ -81,22 +93,24 @@ class Tempered:
         self.beta, self.n_steps = beta, self.n_steps + 1
         n, chain = len(self.states), length or 1
         parents = sorted_parents(normalised_weights(increments), n // chain, scheme, self.rng)
-        copies = [(self.states[a].labels.copy(), self.states[a].prior) for a in parents]
+        copies = [Particle.of(self.states[a], self.learns) for a in parents]
         self.origin = np.repeat(self.origin[parents], chain)
         for state in self.states:
             state.problem = state.problem._replace(beta=beta)
-        for m, (labels, prior) in enumerate(copies):
+        for m, particle in enumerate(copies):
             for t in range(chain):
                 state = self.states[m * chain + t]
-                set_state(state, labels, prior)
+                set_state(state, *particle)
                 for _ in range(n_moves if length is None or t > 0 else 0):
                     self._move_state(state)
-                labels, prior = state.labels.copy(), state.prior
+                particle = Particle.of(state, self.learns)
 
     def _move_state(self, state: State) -> None:
         self.move.step(state, self.rng)
         if state.prior.sampled:
             state.set_prior(state.prior.update(state.sizes, state.n_items, self.rng))
+        if self.learns:
+            state.move_learned(self.rng)
 
     def run_temperatures(
         self,
@@ -122,35 +136,58 @@ class Tempered:
         for state in states:
             state.rebuild()
         log_weight = np.zeros(len(states))
+        rows = [_values(state, self.learns) for state in states]
         return Run(
             labels=np.array([s.labels[:n] for s in states]).astype(label_type(n)),
             log_weight=log_weight,
             log_evidence=self.log_z,
-            relative_variance=relative_variance(log_weight, self.origin, self.n_steps),
-            log_joint=np.array([s.log_joint() + s.prior.log_hyper_density() for s in states]),
-            values={k: np.array([s.prior.values[k] for s in states]) for k in _sampled(states)},
+            relative_variance=relative_variance(log_weight, self.n_steps),
+            log_joint=np.array([s.log_posterior() for s in states]),
+            values={name: np.array([row[name] for row in rows]) for name in rows[0]},
             origin=self.origin,
             counts={"resamplings": self.n_steps},
             seconds=seconds,
+            learned=np.array([s.learned for s in states]) if self.learns else None,
         )
 
 
-def _sampled(states: list[State]) -> tuple[str, ...]:
-    return states[0].prior.sampled
+def _draw_state(bound: Any, prior: Any, n_items: int, rng: np.random.Generator) -> State:
+    """A state at inverse temperature 0: partition and hyper-parameters come from their priors."""
+    at = prior.at(**prior.draw(rng))
+    labels = np.full(_length(bound), -1)
+    labels[:n_items] = at.sample(n_items, rng)
+    state, learned = State(bound, at, labels, beta=0.0), draw_learned(bound, rng)
+    if learned is not None:
+        state.set_learned(learned)
+    return state
+
+
+def is_carried(bound: Any) -> bool:
+    """Whether the likelihood learns hyper-parameters that particles can carry."""
+    return draw_learned(bound, np.random.default_rng(0)) is not None
+
+
+def _values(state: State, learns: bool) -> dict[str, float]:
+    """The sampled hyper-parameters by name: those of the prior, and a few numbers on the others."""
+    values = {name: state.prior.values[name] for name in state.prior.sampled}
+    return {**values, **state.traces_learned()} if learns else values
 
 
 def _length(bound: Any) -> int:
     return bound.n_items if hasattr(bound, "n_items") else len(bound[0])
 
 
-def set_state(state: State, labels: NDArray, prior: Any) -> None:
-    """Give a state the labels and the prior of another one."""
+def set_state(state: State, labels: NDArray, prior: Any, learned: NDArray | None = None) -> None:
+    """Give a state the labels and the hyper-parameters of another one."""
     while labels.max() + 2 > len(state.partition.sizes):
         state.enlarge()
     state.labels[:] = labels
     if prior is not state.prior:
         state.set_prior(prior)
-    state.rebuild()
+    if learned is None or learned is state.learned:
+        state.rebuild()
+    else:
+        state.set_learned(learned)
 
 
 def ess_share(log_weight: NDArray) -> float:

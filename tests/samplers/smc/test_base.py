@@ -14,6 +14,7 @@ from sklearn.base import clone
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import DISABLED, kernel
 from bnpcluster._core.state import State, Stopped
+from bnpcluster._fitting.smc_runs import combined_evidence
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
 from bnpcluster.partitions.label_draws import canonical
 from bnpcluster.priors import MFM, NGG, PRIORS, DirichletProcess, FiniteDirichlet, PitmanYor
@@ -223,6 +224,22 @@ def test_filled_holes_leave_the_books_right():
     assert_books_are_right(particles, FIXED.bind(SHUFFLED, 4))
 
 
+def test_an_extreme_row_leaves_a_block_with_its_digits():
+    """The last rows have no labels yet, and do not count."""
+    X = SHUFFLED[:15].copy()
+    X[3] = 1e10
+    sampler = AnnealedSMC(n_particles=4, anneal=False)
+    particles = sampler.filter(FIXED.bind(X), PitmanYor(1.5, 0.3), 15, np.random.default_rng(1))
+    particles.place_up_to(12, lambda: False)
+    population, lik = particles.population, particles.lik
+    for p in range(4):
+        set_particle(lik, population, p, np.zeros(15, np.intp), 1, 12)
+    log_v = particles.prior.tables(12, particles.block_room + 1).log_v
+    gibbs_updates(lik, population, log_v, 0.3, np.array([3]), np.full(4, 0.5), 0, 4)
+    assert (population.n_blocks == 2).all()
+    assert_books_are_right(particles, FIXED.bind(X, 4))
+
+
 @pytest.mark.parametrize("sampler", FILTERS)
 def test_neither_room_nor_short_calls_change_a_run(sampler, monkeypatch):
     prior, runs = PitmanYor(2.0, 0.5), []
@@ -278,9 +295,53 @@ def test_urn_weights_are_the_predictive_of_the_prior():
             assert weights == pytest.approx(np.exp(prior.predictive(sizes)), abs=1e-12)
 
 
+def test_a_single_run_that_resampled_has_no_error():
+    for sampler in (
+        UrnSMC(n_particles=20, resample_threshold=1.0, resampling="multinomial"),
+        AnnealedSMC(n_particles=20, path="temperature"),
+    ):
+        assert np.isnan(run_of(sampler, X=SHUFFLED[:8], seed=0).relative_variance)
+
+
+def test_particles_leave_the_prior_for_separate_clusters():
+    """By default; Gibbs sweeps alone end 5 to 10 nats too low."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(30, 2)) - 5.0, rng.normal(size=(30, 2)) + 5.0])
+    likelihood = NormalInverseGamma(mean=0.0, kappa=0.01, shape=2.0, scale=1.0)
+    sampler = AnnealedSMC(n_particles=100, path="temperature")
+    run = sampler.run(likelihood.bind(X, 16), DirichletProcess(1.0), 60, rng)
+    apart = np.array([len(set(row[:30]) & set(row[30:])) == 0 for row in run.labels])
+    assert apart.mean() > 0.95
+
+
+COVERED = [
+    UrnSMC(n_particles=50),
+    UrnSMC(n_particles=50, resample_threshold=0.0),
+    AuxiliarySMC(n_particles=100),
+    AnnealedSMC(n_particles=20),
+    AnnealedSMC(n_particles=20, path="temperature"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_runs", [1, 2, 4])
+@pytest.mark.parametrize("sampler", COVERED, ids=repr)
+def test_two_errors_cover_the_evidence(sampler, n_runs, fits=400):
+    """In 90 to 98 % of the fits that tell an error."""
+    X, prior = SHUFFLED[:8], PitmanYor(1.0, 0.3)
+    exact = exact_posterior(X, FIXED, prior).log_evidence
+    seeds = np.arange(fits * n_runs).reshape(fits, n_runs)
+    runs = [[run_of(sampler, X=X, prior=prior, seed=s) for s in row] for row in seeds]
+    found = np.array([combined_evidence(row) for row in runs])
+    told = ~np.isnan(found[:, 1])
+    covered = np.abs(found[told, 0] - exact) <= 2 * found[told, 1]
+    assert told.all() or n_runs == 1
+    assert told.sum() < 100 or 0.90 <= covered.mean() <= 0.98
+
+
 def test_the_variance_from_one_run_is_unbiased():
-    """With multinomial resampling before every item (Lee and Whiteley 2018, theorem 1)."""
-    sampler = UrnSMC(n_particles=20, resample_threshold=1.0, resampling="multinomial")
+    """Without resampling, which leaves the weights independent."""
+    sampler = UrnSMC(n_particles=20, resample_threshold=0.0)
     runs = [run_of(sampler, X=SHUFFLED[:8], seed=r) for r in range(50 if DISABLED else 3000)]
     ratios = np.exp([run.log_evidence for run in runs])
     ratios /= ratios.mean()
