@@ -16,7 +16,7 @@ from bnpcluster.priors import DirichletProcess, Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
 from bnpcluster.samplers.base import can_sample
 
-DEFAULT_SAMPLER = "arm"
+DEFAULT_SAMPLER = "arm_sams"
 
 
 @documented
@@ -37,9 +37,9 @@ class InfiniteRelationalModel(Sampled):
         Parameters of the Beta prior on the probability of a link, for each pair of clusters.
     directed : bool, default=False
         Whether ``A[i, j]``, a link from i to j, may differ from ``A[j, i]``.
-    sampler : str or Sampler, default="arm"
-        ``"arm"``, ``"gibbs"``, ``"jain_neal"`` or ``"sams"``, or such an object from
-        `bnpcluster.samplers`. Other samplers need clusters that are independent of one another
+    sampler : str or Sampler, default="arm_sams"
+        ``"arm_sams"``, ``"arm"``, ``"gibbs"``, ``"jain_neal"`` or ``"sams"``, or such an object
+        from `bnpcluster.samplers`. Other samplers need clusters that are independent of one another
         and raise an error.
     {lengths}
     init : str or array of int, default="auto"

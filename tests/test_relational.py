@@ -196,7 +196,9 @@ def test_auto_starts_differ_between_chains():
     assert min(labels.max() for labels in found) > 3
 
 
-@pytest.mark.parametrize("sampler", ["jain_neal", "sams", "arm", Gibbs(), SAMS(anchors="balanced")])
+@pytest.mark.parametrize(
+    "sampler", ["jain_neal", "sams", "arm", "arm_sams", Gibbs(), SAMS(anchors="balanced")]
+)
 def test_samplers_that_serve(sampler):
     A, groups, _, _ = planted(30)
     model = InfiniteRelationalModel(sampler=sampler, **QUICK).fit(A)
@@ -205,7 +207,7 @@ def test_samplers_that_serve(sampler):
 
 @pytest.mark.parametrize("sampler", ["split_merge", "pgsm"])
 def test_samplers_that_do_not_serve_name_those_that_do(sampler):
-    message = r"those of a network are not: use 'gibbs', 'jain_neal', 'sams' or 'arm'"
+    message = r"those of a network are not: use 'gibbs', 'jain_neal', 'sams', 'arm' or 'arm_sams'"
     with pytest.raises(TypeError, match=message):
         InfiniteRelationalModel(sampler=sampler).fit(planted(10)[0])
 
@@ -348,7 +350,7 @@ def test_report_says_what_was_found(fitted):
     text = str(fitted.report())
     assert "60 vertices" in text
     assert "pairs unobserved" in text
-    assert "InfiniteRelationalModel, Relational(), sampler ARM()" in text
+    assert "InfiniteRelationalModel, Relational(), sampler ARMWithSAMS()" in text
     assert "rows" not in text
     assert "<table>" in fitted.report()._repr_html_()
 

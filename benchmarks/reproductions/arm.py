@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse
 
 from benchmarks.reproductions.jain_neal import COMPONENTS, sizes, table
-from bnpcluster._fitting.rounds import Chain, Schedule, Stop, run
+from bnpcluster._fitting.rounds import Chain, Schedule, Stop, run_chains
 from bnpcluster.diagnostics import autocorrelation_time
 from bnpcluster.likelihoods import Bernoulli, Relational
 from bnpcluster.partitions import relabel
@@ -114,14 +114,14 @@ def begin(bound: Any, n: int, n_chains: int, seed: int, sweeps: int = WARM_UP) -
     prior = DirichletProcess(1.0)
     generators = [np.random.default_rng([seed, c]) for c in range(n_chains)]
     chains = [Chain(prior.sample(n, rng), prior, rng) for rng in generators]
-    return run(chains, bound, Gibbs(), Schedule(1, sweeps - 1, 1), stop=Stop())
+    return run_chains(chains, bound, Gibbs(), Schedule(1, sweeps - 1, 1), stop=Stop())
 
 
 def sample(bound: Any, chains: list[Chain], sampler: Any, n_kept: int, n_before: int) -> Runs:
     """Go on with copies of chains; iterations before the kept ones are warm-up."""
     chains = [Chain(c.labels.copy(), c.prior, copy.deepcopy(c.rng)) for c in chains]
     since = time.process_time()
-    chains = run(chains, bound, sampler, Schedule(n_kept, n_before, 1), stop=Stop())
+    chains = run_chains(chains, bound, sampler, Schedule(n_kept, n_before, 1), stop=Stop())
     cost = (time.process_time() - since) / ((n_kept + n_before) * len(chains))
     counts: Counter = sum((chain.counts for chain in chains), Counter())
     joint = np.array([[row["log_posterior"] for row in chain.traces] for chain in chains])

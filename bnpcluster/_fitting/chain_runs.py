@@ -198,7 +198,8 @@ def make_outcome(
             thin=thin,
             states=[frozen(chain) for chain in chains],
         )
-        diagnostics = diagnose(posterior, other=_other(fitted))
+        shared = fitted.sampler.learns_from is not None
+        diagnostics = diagnose(posterior, other=_other(fitted), shared=shared)
         n_iter = max(chain.iteration for chain in chains)
         counts = stats(chains)
     return Outcome(fitted, diagnostics, counts, n_iter, interrupted or stop.requested.is_set())

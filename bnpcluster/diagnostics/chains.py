@@ -281,7 +281,11 @@ def _apart(x: NDArray) -> str:
 
 
 def diagnose(
-    posterior: Posterior, *, pairs: Sequence[tuple[int, int]] | None = None, other: str = ""
+    posterior: Posterior,
+    *,
+    pairs: Sequence[tuple[int, int]] | None = None,
+    other: str = "",
+    shared: bool = False,
 ) -> Diagnostics:
     """Assess whether the chains of a posterior agree, and how many effective draws they have.
 
@@ -294,6 +298,8 @@ def diagnose(
         only on the number of items.
     other : str, default=""
         The name of a sampler that the verdict may suggest instead.
+    shared : bool, default=False
+        Whether the chains learnt from one another. Their agreement then says less.
 
     Returns
     -------
@@ -314,5 +320,7 @@ def diagnose(
     if rows is not None:
         quantities = {name: np.take_along_axis(x, rows, axis=1) for name, x in quantities.items()}
     table = _assess(quantities)
-    converged, verdict = judge(table, posterior, other, lambda name: _apart(quantities[name]))
+    converged, verdict = judge(
+        table, posterior, other, lambda name: _apart(quantities[name]), shared
+    )
     return Diagnostics(table, converged, verdict)

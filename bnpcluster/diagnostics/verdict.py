@@ -30,16 +30,25 @@ LEARNED = {
 }
 """Learned hyper-parameters of the likelihood, by trace."""
 
+SHARED = (
+    "The chains learnt from one another, so their agreement is not that of independent chains: "
+    "compare with a fit of another random_state."
+)
+
 Row = dict[str, float | bool]
 
 
 def judge(
-    table: dict[str, Row], posterior: Posterior, other: str, apart: Callable[[str], str]
+    table: dict[str, Row],
+    posterior: Posterior,
+    other: str,
+    apart: Callable[[str], str],
+    shared: bool = False,
 ) -> tuple[bool | None, str]:
     """Whether the chains converged, and the verdict.
 
     `other` is the name of a sampler to try, if there is one. `apart` names the chain that differs
-    from all others in a quantity.
+    from all others in a quantity. `shared` says that the chains learnt from one another.
     """
     population = posterior.weights.min() < posterior.weights.max()
     longer = MORE_PARTICLES if population else RUN_LONGER
@@ -68,7 +77,8 @@ def judge(
             ".",
         )
     who = "The chains agree" if posterior.n_chains > 1 else "The halves of the only chain agree"
-    return True, f"{who}: R-hat at most {rhat:.3f}, at least {ess:.0f} effective draws."
+    found = f"{who}: R-hat at most {rhat:.3f}, at least {ess:.0f} effective draws."
+    return True, f"{found} {SHARED}" if shared and posterior.n_chains > 1 else found
 
 
 def _nothing_to_assess(posterior: Posterior, longer: Action) -> str:

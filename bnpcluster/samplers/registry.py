@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bnpcluster.samplers.arm_sams import ARMWithSAMS
 from bnpcluster.samplers.base import Sampler
 from bnpcluster.samplers.gibbs import Gibbs
 from bnpcluster.samplers.reconfiguration.arm import ARM
@@ -20,6 +21,7 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "sams": SAMS,
     "pgsm": PGSM,
     "arm": ARM,
+    "arm_sams": ARMWithSAMS,
     "urn_smc": UrnSMC,
     "annealed_smc": AnnealedSMC,
     "auxiliary_smc": AuxiliarySMC,

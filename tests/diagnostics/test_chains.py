@@ -18,8 +18,9 @@ from bnpcluster import (
 )
 from bnpcluster._fitting.chain_runs import _other
 from bnpcluster.diagnostics import autocorrelation_time, diagnose
+from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.posterior import Posterior
-from bnpcluster.samplers import PGSM, AnnealedSMC, AuxiliarySMC, UrnSMC
+from bnpcluster.samplers import ARM, PGSM, AnnealedSMC, AuxiliarySMC, UrnSMC
 
 
 def ar1(rng, phi, n_chains, n_draws):
@@ -283,6 +284,7 @@ def test_the_verdict_names_a_chain_that_is_apart_from_all_others():
         assert "all but" not in diagnose(stuck_posterior(partitions)).verdict
 
 
+FIXED = NormalInverseGamma(mean=0.0, kappa=0.01, shape=2.0, scale=1.0)
 SHORT = {"n_warmup": 1, "n_chains": 2, "random_state": 0}
 
 
@@ -307,6 +309,17 @@ def test_the_verdict_of_a_fit_advises_the_other_sampler():
     apart = np.stack([np.zeros(400, int), np.repeat([0, 1], 200)])
     model = DPMixture(sampler="gibbs", init=apart, alpha=1e-9, n_draws=8, **SHORT).fit(X)
     assert model.diagnostics_.verdict.endswith("or try sampler='split_merge'.")
+
+
+def test_chains_that_learn_from_one_another_do_not_agree_independently():
+    X = np.array([[-9.0], [-8.0], [-7.0], [7.0], [8.0], [9.0]])
+    verdicts = {}
+    for sampler in ("arm", ARM(variant="simple"), "split_merge"):
+        model = DPMixture(alpha=1.0, likelihood=FIXED, sampler=sampler, n_draws=2000, n_chains=2)
+        model.set_params(random_state=0, n_warmup=100).fit(X)
+        assert model.converged_
+        verdicts[str(sampler)] = "learnt from one another" in model.diagnostics_.verdict
+    assert list(verdicts.values()) == [True, False, False]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -231,4 +231,21 @@ RECONFIGURE = [
         "stacked([snapshot.labels] * len(snapshot.history), len(snapshot.labels))",
         f"{RESUMES} {ARM}test_a_fit_that_dies_resumes_with_its_archive",
     ),
+    Mutant(
+        "samplers/arm_sams.py",
+        "ARMWithSAMS.step",
+        "the moves that do not learn are left out",
+        "counts.update(SAMS(n_moves=n_moves, n_gibbs=0).step(state, rng))",
+        "pass",
+        f"{ARM}test_with_sams_moves_of_both_kinds_are_made",
+    ),
+    Mutant(
+        "diagnostics/verdict.py",
+        "judge",
+        "chains that share states agree as independent ones do",
+        "if shared and posterior.n_chains > 1",
+        "if False",
+        "diagnostics/test_chains.py::"
+        "test_chains_that_learn_from_one_another_do_not_agree_independently",
+    ),
 ]

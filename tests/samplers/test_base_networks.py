@@ -5,7 +5,7 @@ import pytest
 
 from bnpcluster.likelihoods import Relational
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
-from bnpcluster.samplers import ARM, SAMS, Gibbs, JainNeal
+from bnpcluster.samplers import ARM, SAMS, ARMWithSAMS, Gibbs, JainNeal
 from bnpcluster.samplers.gibbs import sweep
 from bnpcluster.testing import check_sampler
 from tests.tools.dossier import P_VALUE, note
@@ -28,6 +28,7 @@ SAMPLERS = [
     pytest.param(SAMS(anchors="balanced", order="decisive", n_moves=2), id="sams-balanced"),
     pytest.param(ARM(n_gibbs=0), id="arm"),
     pytest.param(ARM(variant="simple", n_gibbs=0), id="arm-simple"),
+    pytest.param(ARMWithSAMS(n_gibbs=0, n_split_merge=2), id="arm_sams"),
 ]
 TARGETS = [
     pytest.param(beta, absent, id=f"{beta}-{absent}")

@@ -63,7 +63,7 @@ class ARM(Sampler):
     2
     """
 
-    requires = (
+    requires: tuple[str, ...] = (
         *Gibbs.requires,
         "log_predictive",
         "log_predictive_without",

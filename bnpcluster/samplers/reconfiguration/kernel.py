@@ -35,7 +35,7 @@ from bnpcluster._core.operations import (
     log_marginal_pair,
     log_marginal_union,
     log_predictive,
-    log_predictive_without,
+    log_predictive_of_member,
     log_weights,
     remove,
     rename,
@@ -318,7 +318,7 @@ def place_other(problem, partition, work, h, i, j, forced, u):
     if m == 1 or work.at_home[home] > 1:
         slots[0] = own
         weights[0] = log_w[m] - log_w[m - 1] if m > 1 else log_w[1]
-        weights[0] += problem.beta * log_predictive_without(lik, own, h)
+        weights[0] += problem.beta * log_predictive_of_member(lik, own, h, labels, own)
         if m == 1:
             weights[0] += problem.log_v[n_blocks] - problem.log_v[n_blocks - 1]
         count = 1

@@ -23,6 +23,7 @@ from bnpcluster.testing import all_partitions
 from tests.samplers.split_merge.exact_kernel import (
     APART,
     COINS,
+    EXTREME,
     FIVE,
     FIVE_COINS,
     FIVE_PLANE,
@@ -115,6 +116,7 @@ TARGETS = {
     "nig-absent": (FIVE_ABSENT, 1, 5, [0, 1, 1, 0, 0, 0], [3, 5, 1, 2, 4]),
     "relational-four": (RELATIONAL, 0, 1, [0, 1, 2, 0], [2, 1, 0, 3]),
     "relational-five": (FIVE_VERTICES, 0, 4, [0, 0, 1, 1, 1], [1, 4, 0, 3, 2]),
+    "niw-extreme": (EXTREME, 0, 3, [0, 0, 1, 1, 0], [2, 1, 3, 0, 4]),
 }
 
 

@@ -13,7 +13,7 @@ from bnpcluster._fitting.checkpoint import Checkpoint, frozen, thawed
 from bnpcluster._fitting.rounds import LONGEST_HISTORY, MEETING, Chain, history_spacing
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
-from bnpcluster.samplers import ARM, JainNeal
+from bnpcluster.samplers import ARM, ARMWithSAMS, JainNeal
 from bnpcluster.samplers.archive import Archive, disagreement, draw_disagreement
 from bnpcluster.samplers.reconfiguration.arm import ARCHIVES, VARIANTS
 from bnpcluster.samplers.reconfiguration.kernel import unbounded
@@ -262,3 +262,15 @@ def test_a_fit_that_dies_resumes_with_its_archive(tmp_path, monkeypatch):
         with pytest.raises(Gone):
             fit(ARM(archive="adaptive"), checkpoint=tmp_path)
     same_draws(whole, fit(ARM(archive="adaptive"), checkpoint=tmp_path))
+
+
+def test_with_sams_moves_of_both_kinds_are_made():
+    X = np.concatenate([np.full((9, 1), -3.0), np.full((9, 1), 3.0)])
+    X += np.random.default_rng(0).normal(scale=0.3, size=X.shape)
+    bound = NormalInverseGamma().guessed().bind(X, 16)
+    state = State(bound, DirichletProcess(1.0), np.zeros(18, int))
+    state.archive = Archive([[np.zeros(18, int)], [np.repeat([0, 1], 9)]], -1)
+    counts = ARMWithSAMS(n_split_merge=7).step(state, np.random.default_rng(0))
+    assert counts["moves"] == 1
+    assert counts["splits"] + counts["merges"] == 7
+    assert counts["sweeps"] == 1
