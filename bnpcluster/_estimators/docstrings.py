@@ -94,7 +94,8 @@ converged_ : bool or None
     Whether the chains agree (None: it cannot be determined).
 log_evidence_, log_evidence_se_ : float
     Only with weighted particles: log p(data), from the mean of the runs' unbiased estimates, and
-    its Monte Carlo standard error.
+    its Monte Carlo standard error. With few runs the error is widened by Student's t, so that plus
+    or minus two of it cover about 95 %. NaN for a single run, unless it never resampled.
 interrupted_ : bool
     Whether Ctrl-C stopped the sampling.
 sampler_stats_ : dict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -77,9 +78,22 @@ def is_frame(table: Any) -> bool:
     return hasattr(table, "columns") and hasattr(table, "dtypes")
 
 
+def without_mask(table: Any) -> Any:
+    """A masked array as a plain one, with NaN where it is masked."""
+    if not np.ma.isMaskedArray(table):
+        return table
+    whole = table.dtype.kind in "biuf"
+    return np.ma.filled(table.astype(float if whole else object), np.nan)
+
+
 def check_dates(table: Any) -> None:
-    """Raise an error if a column of a data frame contains dates or times."""
+    """Raise an error if a table contains dates or times."""
     if not is_frame(table):
+        if _has_dates(table):
+            raise ValueError(
+                "X contains dates or times: convert them to numbers first, such as days since the "
+                "earliest date."
+            )
         return
     for name in table.columns:
         kind = str(table[name].dtype).lower()
@@ -149,6 +163,17 @@ def _missing(column: Any) -> np.ndarray:
     if values.dtype.kind != "O":
         return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
     return np.array([v is None or (isinstance(v, float) and v != v) for v in values], bool)
+
+
+def _has_dates(table: Any) -> bool:
+    """Whether an array, or the first row of other tables, contains dates or times."""
+    kind = getattr(getattr(table, "dtype", None), "kind", "O")
+    if kind != "O":
+        return kind in "mM"
+    first = table[0] if isinstance(table, (list, tuple, np.ndarray)) and len(table) else ()
+    cells = first if isinstance(first, (list, tuple, np.ndarray)) else [first]
+    times = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+    return any(isinstance(cell, times) for cell in cells)
 
 
 def _kind(column: Any) -> str:

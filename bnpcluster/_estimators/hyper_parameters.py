@@ -9,48 +9,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnpcluster._fitting.fitted import Fitted
+from bnpcluster.likelihoods import Columns
 
 SHOWN = 12  # a report shows the values of at most this many columns
 
 
 def hyper_parameters(fitted: Fitted) -> dict[str, Any]:
     """The hyper-parameters by name: draws of the learned ones, values of the fixed ones."""
-    found = fitted.likelihood.hyper_parameters(fitted.bound, fitted.learned_draws)
     shape = fitted.posterior.labels.shape[:2]
-    return {name: _by_chain(np.asarray(value), shape) for name, value in found.items()}
+    return {
+        name: values[0] if len(values) == 1 else values.reshape(*shape, *values.shape[1:])
+        for name, values in _draws(fitted).items()
+    }
 
 
-def _by_chain(values: NDArray, shape: tuple[int, int]) -> NDArray:
-    """Draws by chain and draw, or the value if it is the same in all draws."""
-    if values.ndim == 0 or len(values) != shape[0] * shape[1] or shape == (1, 1):
-        return values
-    return values[0] if (values == values[0]).all() else values.reshape(*shape, *values.shape[1:])
+def _draws(fitted: Fitted) -> dict[str, NDArray]:
+    """The hyper-parameters by name, one draw per row; fixed ones have a single row."""
+    of = fitted.likelihood.hyper_parameters
+    values, draws = of(fitted.bound), of(fitted.bound, fitted.learned_draws)
+    found = {}
+    for name, each in draws.items():
+        rows = np.asarray(each) if np.ndim(each) > np.ndim(values[name]) else np.asarray(each)[None]
+        found[name] = rows[:1] if (rows == rows[0]).all() else rows
+    return found
 
 
-def describe(fitted: Fitted, names: Sequence[str] | None) -> dict[str, str]:
+def describe(fitted: Fitted, names: Sequence[str | int] | None) -> dict[str, str]:
     """Lines of a report about the hyper-parameters."""
-    lines = {}
-    weights = fitted.posterior.weights.ravel()
-    for name, values in fitted.likelihood.hyper_parameters(
-        fitted.bound, fitted.learned_draws
-    ).items():
-        draws = np.asarray(values, float)
-        if fitted.learned is None or draws.ndim == 0 or len(draws) != len(weights):
-            draws = draws[None]
+    lines, weights = {}, fitted.posterior.weights.ravel()
+    for name, draws in _draws(fitted).items():
         if name.startswith("expected_covariance"):
-            name = name.replace("expected_covariance", "expected sd")
             draws = np.sqrt(np.diagonal(draws, axis1=1, axis2=2))
         elif name.startswith("expected_variance"):
-            name = name.replace("expected_variance", "expected sd")
             draws = np.sqrt(draws)
-        lines[name] = _described(draws, weights, names)
+        shown = name.replace("expected_covariance", "expected sd")
+        shown = shown.replace("expected_variance", "expected sd")
+        lines[shown] = _described(draws, weights, _columns(fitted.likelihood, name, names))
     return lines
 
 
-def _described(draws: NDArray, weights: NDArray, names: Sequence[str] | None) -> str:
+def _columns(likelihood: Any, name: str, names: Sequence[str | int] | None) -> Sequence | None:
+    """The names or numbers of the columns that a hyper-parameter is about."""
+    if not isinstance(likelihood, Columns):
+        return names
+    own = likelihood.parts[int(name.rsplit("_", 1)[1])][1]
+    return own if names is None else [names[j] for j in own]
+
+
+def _described(draws: NDArray, weights: NDArray, names: Sequence | None) -> str:
     """One hyper-parameter, by column if it differs between columns."""
-    is_learned = len(draws) > 1 and bool((draws != draws[0]).any())
-    kind = "learned" if is_learned else "fixed"
+    kind = "learned" if len(draws) > 1 else "fixed"
     if draws.ndim == 1:
         return f"{_shown(draws, weights)}, {kind}"
     if draws.shape[1] == 1 or (draws == draws[:, :1]).all():
@@ -67,7 +75,7 @@ def _described(draws: NDArray, weights: NDArray, names: Sequence[str] | None) ->
 
 def _shown(draws: NDArray, weights: NDArray) -> str:
     """The mean and an interval of draws, or a single value."""
-    if len(draws) == 1 or (draws == draws[0]).all():
+    if len(draws) == 1:
         return f"{draws[0]:.3g}"
     order = np.argsort(draws)
     edges = np.cumsum(weights[order])

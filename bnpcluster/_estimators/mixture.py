@@ -19,12 +19,13 @@ from bnpcluster._estimators.encoding import (
     first_word,
     is_frame,
     with_values,
+    without_mask,
 )
 from bnpcluster._estimators.hyper_parameters import describe, hyper_parameters
 from bnpcluster._fitting import smc_runs
 from bnpcluster._fitting.constant_columns import Constants, listed
 from bnpcluster._fitting.fitted import Fitted, Outcome
-from bnpcluster._fitting.smc_runs import check_fixed
+from bnpcluster._fitting.wild_values import warn_of_wild_values
 from bnpcluster._predict.imputation import impute
 from bnpcluster._predict.predictive import Prediction, imputed, predict, sample
 from bnpcluster.densities import Density
@@ -34,9 +35,9 @@ from bnpcluster.samplers import SAMPLERS, ParticleSampler
 from bnpcluster.samplers.base import check_operations
 
 DATA_DEPENDENT = (
-    "the hyper-parameters of the likelihood were guessed from the data, so the prior has seen the "
-    "data: the evidence compares models with the same guess, and it is not a marginal likelihood "
-    "under a prior chosen beforehand"
+    "the hyper-parameters of the likelihood, or the centres of their hyper-priors, were guessed "
+    "from the data, so the prior has seen the data: the evidence compares models with the same "
+    "guess, and it is not a marginal likelihood under a prior chosen beforehand"
 )
 COMPARED_ROWS = 500  # the report compares predictions with the point estimate at so many rows
 FEW_DRAWS = 20  # the report counts the rows whose predictions rest on fewer effective draws
@@ -108,9 +109,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
                 f"{type(sampler).__name__} makes one pass and keeps no checkpoints: leave "
                 "checkpoint at None."
             )
-        prior, likelihood = sampler.checked(prior), likelihood.guessed()
-        bound = likelihood.bind(X)
-        check_fixed(bound, sampler)
+        prior = sampler.checked(prior)
+        likelihood, bound = smc_runs.bind(X, likelihood, sampler)
         check_operations(sampler, bound, likelihood)
         return smc_runs.fit(self._task(X, (likelihood, prior, sampler)), bound)
 
@@ -146,7 +146,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         self, X: Any, likelihood: Likelihood
     ) -> tuple[np.ndarray, Likelihood, dict[str, Any]]:
         """The rows of a fit as validated numbers, their likelihood, and how they were read."""
-        encoding = None
+        encoding, X = None, without_mask(X)
         if isinstance(likelihood, Columns):
             table = self._table(X, reset=True)
             encoding = Encoding(table)
@@ -161,7 +161,10 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         if len(constants.columns):
             constants.warn(self._names())
             likelihood = likelihood.of_columns(constants.kept.tolist(), X.shape[1])
-        return constants.cut(X).copy(), likelihood, {"encoding": encoding, "constants": constants}
+        rows, names = constants.cut(X).copy(), constants.names(self._names())
+        with with_columns(names):
+            warn_of_wild_values(rows, likelihood, names)
+        return rows, likelihood, {"encoding": encoding, "constants": constants}
 
     def _new_rows(self, X: Any) -> np.ndarray:
         """New rows as validated numbers, with the encoding and the columns of the fit."""
@@ -172,6 +175,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         """New rows as validated numbers, with all columns."""
         check_is_fitted(self)
         likelihood, encoding = self._fitted.likelihood, self._fitted.encoding
+        X = without_mask(X)
         if encoding is not None:
             X = encoding.encode(self._table(X, reset=False))
             rows = self._numbers(X, likelihood, False, encoded=True)
@@ -287,7 +291,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         fitted = self._fitted
         likelihood, rows = fitted.likelihood, fitted.X
         if X is not None and np.isnan(X).any():
-            fitted = fitted._replace(bound=likelihood.bind_observed(rows))
+            fitted = fitted._replace(bound=fitted.fixed_likelihood.bind_observed(rows))
         return fitted if likelihood.serves(fitted.bound, X) else imputed(fitted, rows)
 
     def _predicted(self, X: Any) -> Prediction:

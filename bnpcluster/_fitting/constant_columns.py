@@ -68,7 +68,7 @@ class Constants(NamedTuple):
         """Say which columns are left out, if there are any."""
         one = len(self.columns) == 1
         after = "was left out: it says" if one else "were left out: they say"
-        _warn("Constant column", self.columns, f" {after} nothing about clusters.", names)
+        warn_of_columns("Constant column", self.columns, f" {after} nothing about clusters.", names)
 
     def warn_of_changes(self, X: np.ndarray, names: Sequence[str] | None) -> None:
         """Say which columns of new rows differ from the constants of the fit, if there are any."""
@@ -76,7 +76,9 @@ class Constants(NamedTuple):
         low, high = np.fmin(own, self.values), np.fmax(own, self.values)
         changed = self.columns[~are_equal(low, high).all(axis=0)]
         after = "was constant in the fit" if len(changed) == 1 else "were constant in the fit"
-        _warn("Column", changed, f" {after}, and left out: new values are ignored.", names)
+        warn_of_columns(
+            "Column", changed, f" {after}, and left out: new values are ignored.", names
+        )
 
 
 def listed(columns: np.ndarray, names: Sequence[str] | None) -> str:
@@ -86,7 +88,9 @@ def listed(columns: np.ndarray, names: Sequence[str] | None) -> str:
     return f"{what} {', '.join(shown)}{', ...' if len(columns) > SHOWN else ''}"
 
 
-def _warn(what: str, columns: np.ndarray, after: str, names: Sequence[str] | None) -> None:
+def warn_of_columns(
+    what: str, columns: np.ndarray, after: str, names: Sequence[str | int] | None
+) -> None:
     """Warn of some columns at the line that called the package."""
     if not len(columns):
         return

@@ -96,7 +96,7 @@ LEFT_OUT = [
     ),
     Mutant(
         FILE,
-        "_warn",
+        "warn_of_columns",
         "all columns are named, however many",
         "columns[:SHOWN].tolist()",
         "columns.tolist()",
@@ -104,7 +104,7 @@ LEFT_OUT = [
     ),
     Mutant(
         FILE,
-        "_warn",
+        "warn_of_columns",
         "columns are named by number, though they have names",
         "warning if names is None else warning.renamed(names)",
         "warning",
@@ -112,7 +112,7 @@ LEFT_OUT = [
     ),
     Mutant(
         FILE,
-        "_warn",
+        "warn_of_columns",
         "a warning points into the package",
         "stacklevel=level",
         "stacklevel=2",
@@ -128,7 +128,7 @@ LEFT_OUT = [
     ),
     Mutant(
         "likelihoods/base.py",
-        "Likelihood.of_columns",
+        "_of_columns",
         "the first entries of hyper-parameters are kept",
         "np.ix_(*[columns] * given.ndim)",
         "np.ix_(*[range(len(columns))] * given.ndim)",
@@ -136,7 +136,7 @@ LEFT_OUT = [
     ),
     Mutant(
         "likelihoods/base.py",
-        "Likelihood.of_columns",
+        "_of_columns",
         "hyper-parameters of a wrong length are cut somehow",
         "if given.shape not in ((), (n_columns,), (n_columns, n_columns)):",
         "if False:",

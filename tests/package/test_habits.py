@@ -1,6 +1,7 @@
 """What contributors rely on is there: workflows, hooks, pins, and the paths that the pages name."""
 
 import configparser
+import importlib
 import importlib.util
 import re
 import shlex
@@ -154,3 +155,11 @@ def test_the_picture_of_the_folders_shows_all_of_them():
     assert shown == there
     page = (ROOT / "doc" / "developers.md").read_text()
     assert not [name for name in there if not re.search(rf"[─ ]{name}(/|\.py)", page)]
+
+
+def test_every_benchmark_can_be_imported():
+    """Nothing else runs them, so a name that moved would go unnoticed."""
+    for path in (ROOT / "benchmarks").rglob("*.py"):
+        if path.name != "__main__.py":
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            importlib.import_module(".".join(parts).removesuffix(".__init__"))

@@ -143,6 +143,7 @@ def test_checkpoint_must_be_a_directory(tmp_path):
 
 @pytest.mark.parametrize("likelihood", ["niw", "nig"])
 @pytest.mark.parametrize("kind", ["twelve orders", "collinear", "wide", "offset", "outlier"])
+@pytest.mark.filterwarnings("ignore:Column .* robust standard deviations")
 def test_hostile_numbers_give_finite_results(kind, likelihood):
     rng = np.random.default_rng(0)
     data = {
