@@ -21,6 +21,10 @@ You must register `clear`, `add`, `remove`, `copy`, `log_predictive` and `log_ma
 have fallbacks: register them for speed, or because your likelihood does not factorise over blocks.
 `append_candidate`, `log_weights_from_bounds`, `log_weights_from_scores` and `padded` help to write
 `log_weights`.
+
+An item may be too extreme to be subtracted from the statistics of its block: register `outweighs`.
+A sampler that knows the labels of all items should take them out by `take_out`, and score them by
+`log_predictive_of_member`.
 """
 
 from bnpcluster._core.jit import generic, kernel
@@ -31,6 +35,7 @@ from bnpcluster._core.operations import (
     coordinate,
     copy,
     draw_latent,
+    draw_learned,
     latent,
     learned,
     log_learned,
@@ -40,6 +45,7 @@ from bnpcluster._core.operations import (
     log_marginal_union,
     log_predictive,
     log_predictive_all,
+    log_predictive_of_member,
     log_predictive_set,
     log_predictive_without,
     log_weights,
@@ -48,6 +54,7 @@ from bnpcluster._core.operations import (
     move_latent,
     move_learned,
     n_coordinates,
+    outweighs,
     padded,
     pool,
     remove,
@@ -56,6 +63,7 @@ from bnpcluster._core.operations import (
     restore,
     set_latent,
     set_learned,
+    take_out,
     traces_learned,
     whiten,
     withdraw,
@@ -80,6 +88,7 @@ __all__ = [
     "coordinate",
     "copy",
     "draw_latent",
+    "draw_learned",
     "generic",
     "kernel",
     "latent",
@@ -91,6 +100,7 @@ __all__ = [
     "log_marginal_union",
     "log_predictive",
     "log_predictive_all",
+    "log_predictive_of_member",
     "log_predictive_set",
     "log_predictive_without",
     "log_weights",
@@ -99,6 +109,7 @@ __all__ = [
     "move_latent",
     "move_learned",
     "n_coordinates",
+    "outweighs",
     "padded",
     "pool",
     "remove",
@@ -107,6 +118,7 @@ __all__ = [
     "restore",
     "set_latent",
     "set_learned",
+    "take_out",
     "traces_learned",
     "whiten",
     "withdraw",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bnpcluster._core.jit import kernel
-from bnpcluster._core.operations import NEGLIGIBLE, add, clear, log_weights, remove
+from bnpcluster._core.operations import NEGLIGIBLE, add, clear, log_weights, take_out
 
 
 class Sums(NamedTuple):
@@ -80,12 +80,16 @@ def load_draw(bound, partition, labels, log_urn):
         for k in range(len(log_urn)):
             clear(bound, k)
             partition.sizes[k] = 0
+    # First all items leave their old slots: a slot must not hold an extreme item and then lose it.
     for i in range(len(labels)):
-        k, old = np.intp(labels[i]), current[i]
-        if k != old:
-            if old >= 0:
-                remove(bound, old, i)
-                partition.sizes[old] -= 1
+        old = current[i]
+        if old >= 0 and old != labels[i]:
+            take_out(bound, old, i, current, old)
+            partition.sizes[old] -= 1
+            current[i] = -1
+    for i in range(len(labels)):
+        if current[i] < 0:
+            k = np.intp(labels[i])
             add(bound, k, i)
             partition.sizes[k] += 1
             current[i] = k

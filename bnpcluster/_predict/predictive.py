@@ -124,7 +124,7 @@ def imputed(fitted: Fitted, X: np.ndarray) -> Fitted:
         load_values(fitted, bound, partition, r)
         load_draw(bound, partition, row, fitted.log_urn[r])
         latent.append(draw_latent(bound, row, rng))
-    likelihood = fitted.likelihood.imputing()
+    likelihood = fitted.fixed_likelihood.imputing()
     bound = likelihood.bind_observed(X)
     return fitted._replace(likelihood=likelihood, bound=bound, latent=np.array(latent)[None])
 

@@ -59,7 +59,7 @@ class ClusterDisplay:
     >>> from bnpcluster.plotting import ClusterDisplay
     >>> X = np.random.default_rng(0).random((20, 2))
     >>> X[:10] += 9
-    >>> model = DPMixture(n_draws=200, n_warmup=100, random_state=0).fit(X)
+    >>> model = DPMixture(random_state=0).fit(X)
     >>> display = ClusterDisplay.from_estimator(model)
     >>> len(display.points_), display.names
     (2, ('column 0', 'column 1'))

@@ -88,9 +88,9 @@ class DensityDisplay:
     >>> from bnpcluster.plotting import DensityDisplay
     >>> X = np.random.default_rng(0).normal(size=(300, 1))
     >>> model = DPMixture(random_state=0).fit(X)
-    >>> display = DensityDisplay.from_estimator(model, grid=[-1.0, 0.0, 1.0])
+    >>> display = DensityDisplay.from_estimator(model, grid=[-2.0, 0.0, 2.0])
     >>> display.mean.round(1).tolist()
-    [0.2, 0.4, 0.2]
+    [0.1, 0.4, 0.1]
     """
 
     def __init__(

@@ -149,8 +149,16 @@ HOUSE = [
         "evidence.py",
         "bayes_factor",
         "models of other rows are compared",
-        "(rows_a != rows_b).any()",
-        "False",
+        "if not np.array_equal(rows_a, rows_b, equal_nan=True):",
+        "if rows_a.shape != rows_b.shape:",
+        "_fitting/test_smc_runs.py::test_bayes_factors_need_evidences_of_the_same_rows",
+    ),
+    Mutant(
+        "evidence.py",
+        "bayes_factor",
+        "a missing entry differs from itself",
+        "equal_nan=True",
+        "equal_nan=False",
         "_fitting/test_smc_runs.py::test_bayes_factors_need_evidences_of_the_same_rows",
     ),
     Mutant(
