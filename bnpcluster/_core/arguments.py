@@ -67,6 +67,17 @@ def count(name: str, value: Any, low: int) -> int:
     return int(value)
 
 
+def count_or_auto(name: str, value: Any, low: int) -> int | None:
+    """`value` as an integer of at least `low`, or None for "auto"."""
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(
+                Message(parameter(name), f" must be an integer or 'auto', got {value!r}.")
+            )
+        return None
+    return count(name, value, low)
+
+
 def whole(name: str, value: Any, low: int) -> int:
     """`value` as an integer of at least `low`. Errors name the parameter."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:

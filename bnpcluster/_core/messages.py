@@ -53,7 +53,7 @@ def in_shell_words(message: Any) -> str:
 
 
 RUN_LONGER = Action(
-    "run longer with continue_fit(n_draws)", "run longer with more --draws and --warmup"
+    "run longer with continue_fit(n_draws)", "run longer with more --max-draws or --draws"
 )
 MORE_DRAWS = Action("raise n_draws", "raise --draws")
 MORE_PARTICLES = Action("raise n_particles", "raise --particles")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,10 +11,12 @@ import numpy as np
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import (
+    NEGLIGIBLE,
     latent,
     learned,
     log_learned,
     log_likelihood,
+    log_weights,
     move_latent,
     move_learned,
     padded,
@@ -248,6 +251,10 @@ class State:
         of_prior, of_likelihood = self.prior.log_hyper_density(), self._known_learned().log_density
         return self.log_joint() + of_prior + of_likelihood
 
+    def mean_log_density(self, items: np.ndarray) -> float:
+        """The mean over some items of the log density of a further item with the same values."""
+        return float(mean_log_density(self.problem, self.partition, items))
+
 
 def grown_bound(bound: Any, capacity: int) -> Any:
     """Bound data with their own copy of the slots, at least `capacity` of them.
@@ -288,3 +295,32 @@ def log_joint(problem, partition):
     if problem.beta == 0.0:
         return total
     return total + problem.beta * log_likelihood(problem.likelihood, n_blocks)
+
+
+@kernel
+def mean_log_density(problem, partition, items):
+    """The mean over `items` of log sum_b w_b f(item | block b) for the weights of a Gibbs step.
+
+    A block of m items weighs W[m+1] / W[m] = m - sigma, and an empty one V[K+1] / V[K]. An item
+    counts as a further one: its own block contains it. This is what a density of new rows looks
+    like, at a cost that does not depend on the prior.
+    """
+    log_v, log_w, log_prior = problem.log_v, problem.log_w, partition.log_prior
+    n_blocks = partition.n_blocks[0]
+    kept_first, kept_empty = log_prior[0], log_prior[n_blocks]
+    if n_blocks == 1:  # the table ends at the number of items
+        log_prior[0] = math.log(partition.sizes[0] - 1.0 + math.exp(log_w[2] - log_w[1]))
+    log_prior[n_blocks] = log_v[n_blocks + 1] - log_v[n_blocks] + log_w[1]
+    weight, total = 0.0, 0.0
+    for k in range(n_blocks + 1):
+        weight += math.exp(log_prior[k])
+    for i in items:
+        count = log_weights(problem.likelihood, i, -1, 1.0, NEGLIGIBLE, partition)
+        top, density = -math.inf, 0.0
+        for c in range(count):
+            top = max(top, partition.weights[c])
+        for c in range(count):
+            density += math.exp(partition.weights[c] - top)
+        total += top + math.log(density)
+    log_prior[0], log_prior[n_blocks] = kept_first, kept_empty
+    return total / len(items) - math.log(weight)

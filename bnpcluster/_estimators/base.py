@@ -11,13 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster._core import arguments
-from bnpcluster._core.messages import Action, Message, setting
+from bnpcluster._core.messages import MORE_PARTICLES, Action, Message, setting
 from bnpcluster._core.operations import traces_learned
 from bnpcluster._estimators.report import Report
 from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task
 from bnpcluster._fitting.initial_labels import STARTS
-from bnpcluster._fitting.rounds import Schedule
+from bnpcluster._fitting.lengths import Asked
 from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
@@ -37,6 +37,22 @@ WITHOUT_EFFECT_ON_DRAWS = (
 )
 ESTIMATES = ("vi", "binder", "map")
 EVIDENCE = ("log_evidence_", "log_evidence_se_")
+
+# The texts are constant, so that Python shows each once in a search over many fits.
+NOT_CONVERGED = Message(
+    "The chains have not converged: the report says what they disagree on, or how many effective "
+    "draws are missing. ",
+    Action(
+        "Call continue_fit(n_draws); in a search, raise max_draws (or n_draws)",
+        "Raise --max-draws (or --draws and --warmup)",
+    ),
+    ".",
+)
+RUNS_DIFFER = Message(
+    "The particles give no reliable result yet: the report says why. To improve it, ",
+    MORE_PARTICLES,
+    ".",
+)
 
 Components = tuple[Likelihood, Prior, Sampler]
 
@@ -88,10 +104,11 @@ class Sampled(ClusterMixin, BaseEstimator):
 
     def _run_chains(self, X: Any, components: Components) -> Outcome:
         """Sample the posterior of the partition of validated data with chains."""
-        schedule = Schedule(
-            arguments.count("n_draws", self.n_draws, 1),
-            arguments.count("n_warmup", self.n_warmup, 0),
+        asked = Asked(
+            arguments.count_or_auto("n_draws", self.n_draws, 1),
+            arguments.count_or_auto("n_warmup", self.n_warmup, 0),
             arguments.count("thin", self.thin, 1),
+            arguments.count("max_draws", self.max_draws, 1),
         )
         likelihood, _, sampler = components
         bound = likelihood.bind(X)
@@ -102,7 +119,7 @@ class Sampled(ClusterMixin, BaseEstimator):
         return chain_runs.fit(
             task,
             bound,
-            schedule,
+            asked,
             self.init,
             checkpoint=self.checkpoint,
             identity=self._identity(),
@@ -199,7 +216,9 @@ class Sampled(ClusterMixin, BaseEstimator):
             if outcome.evidence is not None:
                 self.log_evidence_, self.log_evidence_se_ = outcome.evidence
         if self.converged_ is False:
-            warnings.warn(outcome.diagnostics.verdict, ConvergenceWarning, stacklevel=4)
+            runs = isinstance(outcome.diagnostics, RunDiagnostics)
+            text = RUNS_DIFFER if runs else NOT_CONVERGED
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return self
 
     def _estimate(self, fitted: Fitted) -> tuple[np.ndarray, bool]:

@@ -38,13 +38,18 @@ MODEL = (
     )
 )
 
-LENGTHS = """n_draws : int, default=500
-    Kept draws per chain. Samplers with weighted particles ignore `n_draws`, `n_warmup`, `thin`
-    and `init`: each run makes one pass.
-n_warmup : int, default=500
-    Iterations discarded before the first draw.
+LENGTHS = """n_draws : int or "auto", default="auto"
+    Kept draws per chain. ``"auto"``: until the chains agree and there are enough effective draws,
+    at most `max_draws`; fewer if the last rounds brought no improvement. Samplers with weighted
+    particles ignore `n_draws`, `n_warmup`, `thin`, `max_draws` and `init`: each run makes one
+    pass.
+n_warmup : int or "auto", default="auto"
+    Iterations discarded before the first draw. ``"auto"``: until the chains look stationary, at
+    most half of `max_draws`.
 thin : int, default=1
     Iterations per kept draw.
+max_draws : int, default=1000
+    The largest number of kept draws per chain under ``n_draws="auto"``.
 n_chains : int, default=4
     Number of independent chains, or of runs of weighted particles.
 n_jobs : int or None, default=None

@@ -13,9 +13,11 @@ from bnpcluster._core import arguments
 from bnpcluster._core.messages import Action, Message
 from bnpcluster._fitting.checkpoint import Checkpoint, digest_of_code, frozen, thawed
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task, urn_weights
+from bnpcluster._fitting.followed import Followed
 from bnpcluster._fitting.initial_labels import initial_labels, initial_learned
+from bnpcluster._fitting.lengths import Asked, Lengths
 from bnpcluster._fitting.progress import progress_display
-from bnpcluster._fitting.rounds import BOUNDARY, Chain, Schedule, run_chains, stats, warm_up_kernels
+from bnpcluster._fitting.rounds import BOUNDARY, Chain, run_chains, stats, warm_up_kernels
 from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster.diagnostics import diagnose
 from bnpcluster.posterior import Posterior
@@ -30,7 +32,7 @@ OTHERS = ("split_merge", "pgsm", "arm", "sams")  # samplers to recommend, best f
 def fit(
     task: Task,
     bound: Any,
-    schedule: Schedule,
+    asked: Asked,
     init: Any,
     *,
     checkpoint: Any = None,
@@ -44,7 +46,8 @@ def fit(
     task : Task
     bound : NamedTuple
         The data of the task, bound by its likelihood.
-    schedule : Schedule
+    asked : Asked
+        The lengths of the chains.
     init : str or array
         Where the chains start.
     checkpoint : path, optional
@@ -60,8 +63,9 @@ def fit(
         chains = saved.load(task.prior, task.X.shape[0], task.n_chains)
     if chains is None:
         chains = start_chains(task, bound, init, previous)
-    chains, interrupted = run_schedule(chains, bound, task, schedule, saved)
-    return make_outcome(chains, bound, task, schedule.thin, interrupted)
+    lengths = Lengths(asked, Followed.of(task.X, task.likelihood))
+    chains, interrupted = run_to_end(chains, bound, task, lengths, saved)
+    return make_outcome(chains, bound, task, lengths, interrupted)
 
 
 def checkpoint_of(task: Task, bound: Any, directory: Any, identity: Any) -> Checkpoint:
@@ -78,11 +82,12 @@ def extend(fitted: Fitted, n_draws: int, n_jobs: int | None, verbose: int) -> Ou
     for chain in chains:
         chain.iteration = iteration
     # Warm-up is over, even if the chains stopped during it: all further draws are kept.
-    schedule = Schedule(n_draws, iteration, fitted.thin)
+    asked = Asked(n_draws, iteration, fitted.thin, n_draws)
+    lengths = Lengths(asked, Followed.of(fitted.X, fitted.likelihood))
     components = (fitted.likelihood, fitted.prior, fitted.sampler)
     task = Task(fitted.X, *components, len(chains), n_jobs, verbose, None, None)
-    chains, interrupted = run_schedule(chains, fitted.bound, task, schedule)
-    return make_outcome(chains, fitted.bound, task, fitted.thin, interrupted, fitted)
+    chains, interrupted = run_to_end(chains, fitted.bound, task, lengths)
+    return make_outcome(chains, fitted.bound, task, lengths, interrupted, fitted)
 
 
 def can_warm_start(fitted: Fitted | None, n_items: int, n_chains: int) -> bool:
@@ -121,39 +126,37 @@ def start_chains(task: Task, bound: Any, init: Any, previous: Fitted | None) -> 
     ]
 
 
-def run_schedule(
+def run_to_end(
     chains: list[Chain],
     bound: Any,
     task: Task,
-    schedule: Schedule,
+    lengths: Lengths,
     checkpoint: Checkpoint | None = None,
 ) -> tuple[list[Chain], bool]:
-    """The chains after the schedule or when stopped, and whether Ctrl-C stopped them."""
+    """The chains when they are long enough or stopped, and whether Ctrl-C stopped them."""
     warm_up_kernels(chains[0], bound, task.sampler)
     stop = Stop(task.seconds)
     rounds = SHOWN_ROUNDS if task.verbose else ROUNDS
-    length = BOUNDARY if task.seconds is not None else schedule.n_iterations // rounds
+    length = BOUNDARY if task.seconds is not None else lengths.schedule.n_iterations // rounds
 
     def after_round(chains: list[Chain]) -> None:
         progress.show(chains)
         if checkpoint:
-            checkpoint.save(chains, force=stop() or done(chains))
+            checkpoint.save(chains, force=stop() or lengths.is_over(chains))
 
-    def done(chains: list[Chain]) -> bool:
-        return all(chain.iteration >= schedule.n_iterations for chain in chains)
-
-    with closing(progress_display(task.verbose, chains, schedule)) as progress:
+    with closing(progress_display(task.verbose, chains, lengths)) as progress:
         chains = run_chains(
             chains,
             bound,
             task.sampler,
-            schedule,
+            lengths,
             n_jobs=task.n_jobs,
             stop=stop,
             round_length=length,
             after_round=after_round,
         )
-    if not done(chains) and any(c.iteration <= schedule.n_warmup for c in chains):
+    short = any(chain.iteration <= lengths.schedule.n_warmup for chain in chains)
+    if short and not lengths.is_over(chains):
         warnings.warn(TOO_SHORT, ConvergenceWarning, stacklevel=5)
     return chains, stop.requested.is_set()
 
@@ -173,7 +176,7 @@ def make_outcome(
     chains: list[Chain],
     bound: Any,
     task: Task,
-    thin: int,
+    lengths: Lengths,
     interrupted: bool,
     old: Fitted | None = None,
 ) -> Outcome:
@@ -195,11 +198,15 @@ def make_outcome(
             X=task.X,
             prior=task.prior,
             sampler=task.sampler,
-            thin=thin,
+            thin=lengths.schedule.thin,
             states=[frozen(chain) for chain in chains],
         )
-        shared = fitted.sampler.learns_from is not None
-        diagnostics = diagnose(posterior, other=_other(fitted), shared=shared)
+        diagnostics = diagnose(
+            posterior,
+            pairs=None if lengths.schedule.followed is None else lengths.schedule.followed.pairs,
+            other=_other(fitted),
+            shared=fitted.sampler.learns_from is not None,
+        )
         n_iter = max(chain.iteration for chain in chains)
         counts = stats(chains)
     return Outcome(fitted, diagnostics, counts, n_iter, interrupted or stop.requested.is_set())
@@ -234,6 +241,7 @@ def _append_draws(chains: list[Chain], old: Posterior | None) -> Posterior:
     for chain, rows in zip(chains, labels, strict=True):
         rows[:] = chain.draws[:n_draws]
         chain.draws = []  # so that only one chain's draws are in memory twice
+        chain.early = []
     if old is not None:
         labels = np.concatenate([old.labels, labels], axis=1)
         traces = {k: np.concatenate([old.traces[k], v], axis=1) for k, v in traces.items()}

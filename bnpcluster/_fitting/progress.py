@@ -11,7 +11,8 @@ import time
 import warnings
 from typing import Any
 
-from bnpcluster._fitting.rounds import Chain, Schedule
+from bnpcluster._fitting.lengths import Lengths
+from bnpcluster._fitting.rounds import Chain
 
 LINES = 20  # number of lines that a fit prints instead of a bar
 FORMAT = "{desc} |{bar}| {n_fmt}/{total_fmt}, {rate_noinv_fmt}{postfix}, {remaining} left"
@@ -30,11 +31,11 @@ class Progress:
 class Bar(Progress):
     """One bar of tqdm for the iterations of all chains."""
 
-    def __init__(self, tqdm: type, chains: list[Chain], schedule: Schedule):
-        self.schedule = schedule
+    def __init__(self, tqdm: type, chains: list[Chain], lengths: Lengths):
+        self.lengths = lengths
         self.bar: Any = tqdm(
-            desc=phase(chains, schedule),
-            total=total_iterations(chains, schedule),
+            desc=phase(chains, lengths),
+            total=total_iterations(chains, lengths),
             initial=iterations_done(chains),
             unit="it",
             bar_format=FORMAT,
@@ -44,7 +45,8 @@ class Bar(Progress):
 
     def show(self, chains: list[Chain]) -> None:
         """Update the bar; tqdm redraws it at intervals."""
-        self.bar.set_description_str(phase(chains, self.schedule), refresh=False)
+        self.bar.total = total_iterations(chains, self.lengths)
+        self.bar.set_description_str(phase(chains, self.lengths), refresh=False)
         self.bar.set_postfix_str(summary(chains), refresh=False)
         self.bar.update(iterations_done(chains) - self.bar.n)
 
@@ -56,33 +58,34 @@ class Bar(Progress):
 class Lines(Progress):
     """Lines on the standard error stream, evenly spaced in iterations, and one at the end."""
 
-    def __init__(self, chains: list[Chain], schedule: Schedule):
-        self.schedule, self.total = schedule, total_iterations(chains, schedule)
+    def __init__(self, chains: list[Chain], lengths: Lengths):
+        self.lengths = lengths
         self.start = self.shown = iterations_done(chains)
         self.begin = time.monotonic()
 
     def show(self, chains: list[Chain]) -> None:
         """Print a line, if enough iterations have passed since the last one."""
-        done = iterations_done(chains)
-        if LINES * (done - self.shown) < self.total and done < self.total:
+        done, total = iterations_done(chains), total_iterations(chains, self.lengths)
+        if LINES * (done - self.shown) < total and done < total:
             return
         self.shown = done
         rate = (done - self.start) / max(time.monotonic() - self.begin, 1e-9)
-        left = f"{(self.total - done) / rate:.0f}" if rate > 0 else "?"
+        left = f"{(total - done) / rate:.0f}" if rate > 0 else "?"
+        most = "at most " if done < total and not self.lengths.is_fixed else ""
         print(
-            f"bnpcluster: {phase(chains, self.schedule)}, {done}/{self.total} iterations, "
-            f"{rate:.0f} it/s, {summary(chains)}, {left} s left",
+            f"bnpcluster: {phase(chains, self.lengths)}, {done}/{most}{total} iterations, "
+            f"{rate:.0f} it/s, {summary(chains)}, {most}{left} s left",
             file=sys.stderr,
             flush=True,
         )
 
 
-def progress_display(verbose: int, chains: list[Chain], schedule: Schedule) -> Progress:
+def progress_display(verbose: int, chains: list[Chain], lengths: Lengths) -> Progress:
     """The display of the progress of these chains."""
     if not verbose:
         return Progress()
     tqdm = find_tqdm() if can_draw_bars() else None
-    return Bar(tqdm, chains, schedule) if tqdm else Lines(chains, schedule)
+    return Bar(tqdm, chains, lengths) if tqdm else Lines(chains, lengths)
 
 
 def can_draw_bars() -> bool:
@@ -113,9 +116,9 @@ def find_tqdm() -> type | None:
     return tqdm
 
 
-def total_iterations(chains: list[Chain], schedule: Schedule) -> int:
-    """Iterations of all chains at the end of the fit."""
-    return len(chains) * schedule.n_iterations
+def total_iterations(chains: list[Chain], lengths: Lengths) -> int:
+    """Iterations of all chains at the end of the fit; under automatic lengths, at most."""
+    return len(chains) * lengths.schedule.n_iterations
 
 
 def iterations_done(chains: list[Chain]) -> int:
@@ -123,9 +126,10 @@ def iterations_done(chains: list[Chain]) -> int:
     return sum(chain.iteration for chain in chains)
 
 
-def phase(chains: list[Chain], schedule: Schedule) -> str:
+def phase(chains: list[Chain], lengths: Lengths) -> str:
     """The phase of the slowest chain."""
-    return "warm-up" if min(c.iteration for c in chains) < schedule.n_warmup else "sampling"
+    slowest = min(chain.iteration for chain in chains)
+    return "warm-up" if slowest < lengths.schedule.n_warmup else "sampling"
 
 
 def summary(chains: list[Chain]) -> str:

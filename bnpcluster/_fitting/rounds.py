@@ -14,6 +14,8 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from bnpcluster._core.state import State, Stopped
+from bnpcluster._fitting.followed import Followed
+from bnpcluster._fitting.lengths import Lengths, Schedule
 from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster._fitting.workers import SharedData
 from bnpcluster.priors import Prior
@@ -36,37 +38,19 @@ LONGEST_HISTORY = 256
 """A chain shares at most about this many of its states, evenly spaced."""
 
 
-KEPT = ("draws", "latent_draws", "learned_draws", "traces")
-"""What a chain keeps of every draw."""
-
-
-@dataclass
-class Schedule:
-    """The length of chains: `n_warmup` iterations, then a draw every `thin` iterations."""
-
-    n_draws: int
-    n_warmup: int
-    thin: int
-
-    @property
-    def n_iterations(self) -> int:
-        """Total number of iterations of a chain."""
-        return self.n_warmup + self.n_draws * self.thin
-
-    def kept(self, iteration: int) -> bool:
-        """Whether the state after this iteration (counted from 1) is a draw."""
-        after = iteration - self.n_warmup
-        return after > 0 and after % self.thin == 0
+KEPT = ("draws", "latent_draws", "learned_draws", "traces", "early")
+"""What a chain keeps of every draw, and of every iteration before them."""
 
 
 class Snapshot(NamedTuple):
-    """Everything that determines how a chain continues, and the number of its draws so far."""
+    """Everything that determines how a chain continues, and how much it has kept so far."""
 
     labels: np.ndarray
     prior: Prior
     generator: Any
     iteration: int
     n_draws: int
+    n_early: int
     counts: Counter
     tuning: dict[str, float]
     history: dict[int, np.ndarray]
@@ -88,6 +72,7 @@ class Chain:
     learned: np.ndarray | None = None  # hyper-parameters of the likelihood, if it learns them
     learned_draws: list[np.ndarray] = field(default_factory=list)
     traces: list[dict[str, float]] = field(default_factory=list)
+    early: list[np.ndarray] = field(default_factory=list)  # what was followed during warm-up
     counts: Counter = field(default_factory=Counter)
     tuning: dict[str, float] = field(default_factory=dict)
     history: dict[int, np.ndarray] = field(default_factory=dict)  # shared states, by iteration
@@ -96,6 +81,7 @@ class Chain:
     finished: bool = False
     boundary: Snapshot | None = None
     n_before: int = 0  # draws that stayed in the parent process
+    n_early_before: int = 0  # iterations of warm-up that stayed there
 
     def snapshot(self) -> Snapshot:
         """The current state, to resume from."""
@@ -106,6 +92,7 @@ class Chain:
             state,
             self.iteration,
             self.n_before + len(self.draws),
+            self.n_early_before + len(self.early),
             self.counts.copy(),
             self.tuning.copy(),
             self.history.copy(),
@@ -116,14 +103,15 @@ class Chain:
     def without_draws(self) -> Chain:
         """The chain to send to a worker, which does not need the draws."""
         empty: dict[str, Any] = {name: [] for name in KEPT}
-        return replace(self, **empty, n_before=len(self.draws))
+        n, n_early = len(self.draws), len(self.early)
+        return replace(self, **empty, n_before=n, n_early_before=n_early)
 
     def continued_by(self, later: Chain) -> Chain:
         """The chain `later` that a worker returned, with the draws of this one before its own."""
         kept = {name: getattr(self, name) + getattr(later, name) for name in KEPT}
-        return replace(later, **kept, n_before=0)
+        return replace(later, **kept, n_before=0, n_early_before=0)
 
-    def append_draw(self, state: State) -> None:
+    def append_draw(self, state: State, followed: Followed | None = None) -> None:
         """Append the state to the draws."""
         n_blocks, values = state.n_blocks, state.prior.values
         self.draws.append(compact_labels(state))
@@ -136,6 +124,8 @@ class Chain:
         traces.update(state.traces_learned())
         traces["n_clusters"] = n_blocks
         traces["log_posterior"] = state.log_posterior()
+        if followed is not None:
+            traces.update(followed.density(state))
         self.traces.append(traces)
 
     def copy_state(self, state: State) -> None:
@@ -182,7 +172,9 @@ def iterate(chain: Chain, state: State, sampler: Sampler, schedule: Schedule) ->
     if chain.iteration % BOUNDARY == 0:
         state.rebuild()
     if schedule.kept(chain.iteration):
-        chain.append_draw(state)
+        chain.append_draw(state, schedule.followed)
+    elif schedule.is_open and schedule.followed is not None:
+        chain.early.append(schedule.followed.of_state(state))
     if sampler.learns_from == "adaptive" or (sampler.learns_from == "frozen" and warm_up):
         chain.append_history(state)
     if chain.iteration % BOUNDARY == 0 and sampler.learns_from is None:
@@ -210,7 +202,7 @@ def advance(
         # An interrupted sweep is not an iteration, but its last state is still a valid state.
         pass
     if until == 0:
-        chain.append_draw(state)
+        chain.append_draw(state, schedule.followed)
     return end_round(chain, state, schedule, begin)
 
 
@@ -321,24 +313,29 @@ def run_chains(
     chains: list[Chain],
     bound: Any,
     sampler: Sampler,
-    schedule: Schedule,
+    lengths: Lengths,
     *,
     n_jobs: int | None = None,
     stop: Stop,
     round_length: int | None = None,
     after_round: Callable[[list[Chain]], None] = lambda chains: None,
 ) -> list[Chain]:
-    """Run all chains to the end of the schedule, `round_length` iterations at a time.
+    """Run all chains until they are long enough, `round_length` iterations at a time.
 
-    Rounds end only at boundaries, so their number changes no result. `after_round` is called with
-    the chains after each round (progress, checkpoints).
+    Rounds end only at boundaries, so their number changes no result; rounds that decide about
+    automatic lengths have lengths of their own. `after_round` is called with the chains after each
+    round (progress, checkpoints).
     """
-    check_learning(sampler, schedule, len(chains))
+    check_learning(sampler, lengths.schedule, len(chains))
     data = SharedData(bound)
+
+    def current() -> list[Chain]:
+        return chains
+
     # One pool for all rounds: some backends take seconds to start a worker.
     with interruptible(stop), Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
-        start = min(chain.iteration for chain in chains)  # stopped chains resume at their iteration
-        for until in _round_ends(start, schedule.n_iterations, round_length):
+        for until in _round_ends(lengths, current, round_length):
+            schedule = lengths.schedule
             try:
                 stop.returned.clear()
                 light = [chain.without_draws() for chain in chains]
@@ -358,10 +355,12 @@ def run_chains(
                 # All chains resume from the same iteration, because they share their histories.
                 for chain in chains:
                     chain.boundary = chain.snapshot()
+            lengths.judge(chains)
             after_round(chains)
             if stop():
                 break
     # Chains stopped in warm-up have no draw: their current state becomes the only draw.
+    schedule = lengths.schedule
     return [c if c.draws else advance(c, bound, sampler, schedule, 0, stop) for c in chains]
 
 
@@ -376,8 +375,20 @@ def check_learning(sampler: Sampler, schedule: Schedule, n_chains: int) -> None:
         )
 
 
-def _round_ends(start: int, total: int, longest: int | None) -> Iterator[int]:
-    """The iterations at which rounds end. They are boundaries; the first rounds are short."""
+def _round_ends(
+    lengths: Lengths, chains: Callable[[], list[Chain]], longest: int | None
+) -> Iterator[int]:
+    """The iterations at which rounds end, as long as `chains()` are not long enough."""
+    lengths.judge(chains())  # those that resume
+    while (until := lengths.next_end()) is not None:
+        yield until
+    if lengths.is_fixed:
+        start = min(chain.iteration for chain in chains())
+        yield from _fixed_round_ends(start, lengths.schedule.n_iterations, longest)
+
+
+def _fixed_round_ends(start: int, total: int, longest: int | None) -> Iterator[int]:
+    """The ends of rounds of chains of known length. They are boundaries; the first are near."""
     longest = total if longest is None else max(BOUNDARY, longest // BOUNDARY * BOUNDARY)
     length = longest if longest == total else BOUNDARY
     while start < total:

@@ -173,19 +173,34 @@ def _add_model(command: argparse.ArgumentParser) -> None:
     group.add_argument("--point-estimate", metavar="NAME", help="vi, binder or map; vi by default")
 
 
+def _length(text: str) -> int | str:
+    """A number of iterations, or "auto"."""
+    try:
+        return "auto" if text == "auto" else int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor auto") from error
+
+
 def _add_run(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("run")
     group.add_argument(
         "--sampler", metavar="NAME", help=f"{', '.join(SAMPLERS)}; split_merge by default"
     )
+    lengths = {
+        "draws": "kept draws per chain, or auto (the default): until the chains agree",
+        "warmup": "discarded iterations at the start of each chain, or auto (the default)",
+    }
+    for name, text in lengths.items():
+        group.add_argument(f"--{name}", dest=f"n_{name}", type=_length, metavar="N", help=text)
     counts = {
         "particles": "number of particles, for samplers that have them",
-        "draws": "kept draws per chain (500)",
-        "warmup": "discarded iterations at the start of each chain (500)",
         "chains": "number of independent chains (4)",
     }
     for name, text in counts.items():
         group.add_argument(f"--{name}", dest=f"n_{name}", type=int, metavar="N", help=text)
+    group.add_argument(
+        "--max-draws", type=int, metavar="N", help="most draws per chain under auto (1000)"
+    )
     group.add_argument("--thin", type=int, metavar="N", help="iterations per kept draw (1)")
     group.add_argument(
         "--jobs",

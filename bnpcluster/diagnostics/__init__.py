@@ -1,5 +1,7 @@
 """Convergence diagnostics: R-hat, effective sample sizes, autocorrelation times, one verdict."""
 
-from bnpcluster.diagnostics.chains import Diagnostics, autocorrelation_time, diagnose
+from bnpcluster.diagnostics.autocorrelation import autocorrelation_time
+from bnpcluster.diagnostics.chains import Diagnostics, diagnose
+from bnpcluster.diagnostics.verdict import Answer
 
-__all__ = ["Diagnostics", "autocorrelation_time", "diagnose"]
+__all__ = ["Answer", "Diagnostics", "autocorrelation_time", "diagnose"]

@@ -3,8 +3,8 @@
 Rank-normalised split R-hat and the bulk and tail effective sample sizes come from ArviZ (Vehtari et
 al. 2021, Rank-normalization, folding, and localization: an improved R-hat for assessing convergence
 of MCMC, Bayesian Analysis 16, 667-718). Partitions have no coordinates, so the diagnostics use
-scalar functions: the log posterior, the number of clusters, the share of the largest clusters, and
-whether some pairs of items are together.
+scalar functions (the density of some rows, the number of clusters, the share of the largest ones)
+and whether pairs of items share a cluster.
 """
 
 from __future__ import annotations
@@ -12,20 +12,23 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bnpcluster.diagnostics.verdict import RHAT_LIMIT, Row, judge
+from bnpcluster.diagnostics.agreement import candidates, neighbour_pairs, togetherness
+from bnpcluster.diagnostics.autocorrelation import autocorrelation_time
+from bnpcluster.diagnostics.standards import RHAT_LIMIT, plain_rhat, rhat_of, varies
+from bnpcluster.diagnostics.verdict import LEVELS, Answer, Evidence, Row, judge
 from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
 
 __all__ = ["Diagnostics", "autocorrelation_time", "diagnose"]
 
-RARELY = 0.05
 N_SHARES = 3
-N_PAIRS = 10
+FIRST = (*LEVELS, "n_clusters")
+"""The first quantities in the table."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +43,16 @@ class Diagnostics:
         chain is not assessable, and its numbers are NaN. A quantity that is constant within every
         chain but differs between chains has an infinite R-hat.
     converged : bool or None
-        Whether R-hat is below 1.05 and the bulk effective sample size at least 100 for every
-        assessable quantity; None if there is none.
+        Whether the chains agree on the density (R-hat at most 1.01, and 400 effective draws) and
+        on who is with whom (no two chains differ by more than 0.1, beyond Monte Carlo error, in
+        how often a pair of items is together). None if it cannot be told: with a single chain, if
+        chains learnt from one another, or if nothing varies.
     verdict : str
         The same in words, with advice on what to do next.
+    answers : dict of str to Answer
+        The answers to three questions: do the chains agree on the "density", on who is with whom
+        ("pairs"), on the number of clusters ("n_clusters")? Each has `agrees` (True, False or
+        None) and `text`. The last one does not decide about `converged`.
 
     Examples
     --------
@@ -54,13 +63,16 @@ class Diagnostics:
     >>> diagnostics = diagnose(Posterior(labels))
     >>> diagnostics.converged
     True
-    >>> sorted(diagnostics.table)[:2], round(diagnostics.table["n_clusters"]["rhat"], 1)
-    (['n_clusters', 'pair_0_1'], 1.0)
+    >>> list(diagnostics.table)[:2], round(diagnostics.table["n_clusters"]["rhat"], 1)
+    (['n_clusters', 'share_of_1_largest'], 1.0)
+    >>> diagnostics.answers["pairs"].agrees
+    True
     """
 
     table: dict[str, Row]
     converged: bool | None
     verdict: str
+    answers: dict[str, Answer] = field(default_factory=dict)
 
     def __str__(self) -> str:
         head, rows = _table_cells(self.table)
@@ -85,101 +97,29 @@ class Diagnostics:
 
 
 def _table_cells(table: dict[str, Row]) -> tuple[list[str], list[list[str]]]:
-    """The table as text: head and rows. One row shows the worst of all pairs of items.
+    """The table as text: head and rows.
 
     A row is a name and four numbers, or "not assessable" instead of them.
     """
-    pairs = {name: row for name, row in table.items() if name.startswith("pair_")}
-    shown = {name: row for name, row in table.items() if name not in pairs}
-    assessable = [row for row in pairs.values() if row["assessable"]]
-    if pairs:
-        worst = max(assessable, key=lambda row: row["rhat"], default=next(iter(pairs.values())))
-        shown[f"worst of {len(pairs)} pairs of items"] = worst
     formats = {"rhat": ".3f", "ess_bulk": ".0f", "ess_tail": ".0f", "tau": ".1f"}
     rows = [
         [name, *(format(row[k], f) for k, f in formats.items())]
         if row["assessable"]
         else [name, "not assessable"]
-        for name, row in shown.items()
+        for name, row in table.items()
     ]
     return ["", "R-hat", "ESS bulk", "ESS tail", "autocorr"], rows
 
 
-def autocorrelation_time(trace: ArrayLike) -> float:
-    """Integrated autocorrelation time, 1 + 2 times the sum of the autocorrelations.
-
-    This number of draws is worth one independent draw. Geyer's initial monotone sequence truncates
-    the sum. With several chains, their autocovariances are averaged, and the variance of the means
-    of the chains is added. So chains that disagree have long autocorrelation times.
-
-    Parameters
-    ----------
-    trace : array-like of shape (n_draws,) or (n_chains, n_draws)
-        Values in order of sampling.
-
-    Returns
-    -------
-    float
-        NaN for a constant trace. Infinite for chains that are constant but differ.
-
-    References
-    ----------
-    Geyer (1992), Practical Markov chain Monte Carlo, Statistical Science 7, 473-483.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bnpcluster.diagnostics import autocorrelation_time
-    >>> white = np.random.default_rng(0).normal(size=10_000)
-    >>> round(autocorrelation_time(white)), round(autocorrelation_time(np.repeat(white, 5)))
-    (1, 5)
-    """
-    x = np.atleast_2d(np.asarray(trace, dtype=float))
-    if x.ndim != 2:
-        raise ValueError(f"A trace must have shape (draws,) or (chains, draws), got {x.shape}.")
-    if not np.all(np.isfinite(x)) or x.size == 0 or x.min() == x.max():
-        return math.nan
-    if np.all(np.ptp(x, axis=1) == 0):
-        return math.inf
-    n_chains, n = x.shape
-    spectrum = np.fft.rfft(x - x.mean(axis=1, keepdims=True), 2 * n)
-    covariance = np.fft.irfft(np.mean(np.abs(spectrum) ** 2, axis=0))[:n] / n
-    if n_chains > 1:
-        covariance += np.var(x.mean(axis=1), ddof=1)
-    rho = covariance / covariance[0]
-    pairs = rho[0 : n - n % 2 : 2] + rho[1::2]
-    negative = np.flatnonzero(pairs < 0)
-    initial = np.minimum.accumulate(pairs[: negative[0]] if len(negative) else pairs)
-    return float(max(2 * initial.sum() - 1, 1 / math.log10(max(x.size, 10))))
-
-
-def _quantities(posterior: Posterior, pairs: ArrayLike | None) -> dict[str, NDArray]:
+def _quantities(posterior: Posterior) -> dict[str, NDArray]:
     """Scalar functions of the draws, each of shape (chains, draws)."""
-    shape, n = posterior.weights.shape, posterior.n_items
-    names = ["log_posterior", "n_clusters"]
-    names = [name for name in names if name in posterior.traces]
+    names = [name for name in FIRST if name in posterior.traces]
     names += [name for name in posterior.traces if name not in names]
     found = {name: np.asarray(posterior.traces[name], dtype=float) for name in names}
-    flat = label_draws.as_draws(posterior.labels)
-    shares = label_draws.largest_shares(flat, N_SHARES)
-    for t in range(min(N_SHARES, n - 1)):
-        found[f"share_of_{t + 1}_largest"] = shares[:, t].reshape(shape)
-    chosen = _followed_pairs(n) if pairs is None else np.asarray(pairs).reshape(-1, 2)
-    for i, j in chosen:
-        together = posterior.labels[:, :, i] == posterior.labels[:, :, j]
-        found[f"pair_{i}_{j}"] = together.astype(float)
+    shares = label_draws.largest_shares(label_draws.as_draws(posterior.labels), N_SHARES)
+    for t in range(min(N_SHARES, posterior.n_items - 1)):
+        found[f"share_of_{t + 1}_largest"] = shares[:, t].reshape(posterior.weights.shape)
     return found
-
-
-def _followed_pairs(n: int) -> NDArray:
-    """Some pairs of items, which depend only on n; all pairs if there are few."""
-    if n * (n - 1) // 2 <= N_PAIRS:
-        return np.column_stack(np.triu_indices(n, 1))
-    rng, chosen = np.random.default_rng(n), set[tuple[int, int]]()
-    while len(chosen) < N_PAIRS:
-        i, j = sorted(rng.choice(n, size=2, replace=False).tolist())
-        chosen.add((i, j))
-    return np.array(sorted(chosen))
 
 
 def _resampling(weights: NDArray[np.float64]) -> NDArray | None:
@@ -195,33 +135,6 @@ def _resampling(weights: NDArray[np.float64]) -> NDArray | None:
     return np.minimum(np.array(rows), n - 1)
 
 
-def _rhat(traces: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rank-normalised split R-hat of each (chains, draws) trace."""
-    from arviz_stats.base import array_stats
-
-    if traces.shape[1] > 1:
-        rhat = array_stats.rhat(traces, method="rank")
-        # Folding makes a trace constant if it has two values equally often.
-        return np.where(np.isnan(rhat), array_stats.rhat(traces, method="z_scale"), rhat)
-    # ArviZ needs two chains. A single one is split here, and its halves are the two chains.
-    half = traces.shape[2] // 2
-    halves = np.concatenate([traces[:, :, :half], traces[:, :, -half:]], axis=1)
-    median = np.median(halves, axis=(1, 2), keepdims=True)
-    values = [
-        array_stats.rhat(_normal_scores(x), method="identity")
-        for x in (halves, np.abs(halves - median))
-    ]
-    return np.fmax(*values)
-
-
-def _normal_scores(traces: NDArray[np.float64]) -> NDArray[np.float64]:
-    from scipy.special import ndtri
-    from scipy.stats import rankdata
-
-    flat = traces.reshape(len(traces), -1)
-    return ndtri((rankdata(flat, axis=1) - 0.375) / (flat.shape[1] + 0.25)).reshape(traces.shape)
-
-
 def _assess(quantities: dict[str, NDArray]) -> dict[str, Row]:
     """Compute one row per quantity."""
     from arviz_stats.base import array_stats
@@ -230,19 +143,19 @@ def _assess(quantities: dict[str, NDArray]) -> dict[str, Row]:
     varying = {}
     for name, x in quantities.items():
         enough = x.shape[1] >= (4 if x.shape[0] > 1 else 8)
-        varies = enough and bool(np.all(np.isfinite(x))) and _varies(x)
-        stuck = varies and bool(np.all(np.ptp(x, axis=1) == 0))
+        moves = enough and bool(np.all(np.isfinite(x))) and varies(x)
+        stuck = moves and bool(np.all(np.ptp(x, axis=1) == 0))
         table[name] = _diagnostics_row()
         if stuck:
             n_chains = float(len(x))
             table[name] = _diagnostics_row(math.inf, n_chains, n_chains, math.inf)
-        elif varies:
+        elif moves:
             varying[name] = x
     if varying:
         traces = np.stack(list(varying.values()))
         # If a half of a chain is constant, R-hat is infinite, as it should be.
         with np.errstate(divide="ignore", invalid="ignore"):
-            rhat = _rhat(traces)
+            rhat = rhat_of(traces)
             bulk = array_stats.ess(traces, method="bulk")
             tail = array_stats.ess(traces, method="tail", prob=(0.05, 0.95))
         for q, (name, x) in enumerate(varying.items()):
@@ -251,15 +164,6 @@ def _assess(quantities: dict[str, NDArray]) -> dict[str, Row]:
             if not math.isnan(values[0]):
                 table[name] = _diagnostics_row(*values)
     return table
-
-
-def _varies(x: NDArray) -> bool:
-    """Whether some chain differs more than rarely from the overall most frequent value.
-
-    A few other values may be due to chance, and R-hat would raise a false alarm.
-    """
-    values, counts = np.unique(x, return_counts=True)
-    return bool(np.any(np.mean(x != values[np.argmax(counts)], axis=1) > RARELY))
 
 
 def _diagnostics_row(*values: float) -> Row:
@@ -273,17 +177,16 @@ def _apart(x: NDArray) -> str:
     """Name the chain that differs from all others, if these agree without it."""
     if len(x) < 3:
         return ""
-    rest = [_assess({"x": np.delete(x, c, axis=0)})["x"] for c in range(len(x))]
-    rhat = [row["rhat"] if row["assessable"] else 1.0 for row in rest]
+    rhat = [plain_rhat(np.delete(x, c, axis=0)) for c in range(len(x))]
     c = int(np.argmin(rhat))
-    alone = rhat[c] < RHAT_LIMIT and sorted(rhat)[1] >= RHAT_LIMIT
+    alone = rhat[c] <= RHAT_LIMIT and sorted(rhat)[1] > RHAT_LIMIT
     return f"; all but chain {c} agree" if alone else ""
 
 
 def diagnose(
     posterior: Posterior,
     *,
-    pairs: Sequence[tuple[int, int]] | None = None,
+    pairs: Sequence[tuple[int, int]] | NDArray | None = None,
     other: str = "",
     shared: bool = False,
 ) -> Diagnostics:
@@ -294,8 +197,8 @@ def diagnose(
     posterior : Posterior
         The draws. Draws with unequal weights (particles) are first resampled within each run.
     pairs : sequence of (int, int), optional
-        Pairs of items: whether they are together is one quantity each. The ten default pairs depend
-        only on the number of items.
+        Pairs of items, chosen before sampling. By default, 200 at random. A fit uses pairs of near
+        neighbours.
     other : str, default=""
         The name of a sampler that the verdict may suggest instead.
     shared : bool, default=False
@@ -313,14 +216,24 @@ def diagnose(
     >>> from bnpcluster.posterior import Posterior
     >>> stuck = np.stack([np.tile(z, (50, 1)) for z in ([0, 0, 0], [0, 1, 2])])
     >>> print(diagnose(Posterior(stuck)).verdict)  # doctest: +ELLIPSIS
-    The chains disagree on the number of clusters (R-hat inf, should be below 1.05): run longer ...
+    The chains disagree on the number of clusters (R-hat inf, should be at most 1.01): run ...
     """
-    quantities = _quantities(posterior, pairs)
+    quantities, n = _quantities(posterior), posterior.n_items
+    chosen = neighbour_pairs(candidates(n), None) if pairs is None else np.asarray(pairs, np.intp)
+    chosen = chosen.reshape(-1, 2)
+    together = togetherness(posterior.labels, chosen)
     rows = _resampling(posterior.weights)
     if rows is not None:
         quantities = {name: np.take_along_axis(x, rows, axis=1) for name, x in quantities.items()}
+        together = np.take_along_axis(together, rows[:, :, None], axis=1)
     table = _assess(quantities)
-    converged, verdict = judge(
-        table, posterior, other, lambda name: _apart(quantities[name]), shared
+    evidence = Evidence(
+        posterior,
+        table,
+        chosen,
+        together,
+        lambda name: _apart(quantities[name]),
+        other,
+        shared,
     )
-    return Diagnostics(table, converged, verdict)
+    return Diagnostics(table, *judge(evidence))

@@ -113,6 +113,13 @@ def divide(C, R, out):
 
 
 @kernel
+def invert_factor(A, C, R):
+    """Divide R by the Cholesky factor of A, which is written to C; the lower triangles alone."""
+    factorise(A, 0.0, C)
+    divide(C, R, R)
+
+
+@kernel
 def log_det_change(hyper, R):
     """log |I + R D R'|, whose Cholesky factor is then in `hyper.factor`; or -inf."""
     whiten_change(hyper, R)

@@ -14,6 +14,7 @@ integrate the covariances out, and so they are also right at an inverse temperat
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ class CovariancePrior(NamedTuple):
     grid: np.ndarray  # values of nu - d - 1, by increasing size
     kappa: np.ndarray  # shape and rate of its gamma distribution
     ties: np.ndarray  # one entry if rows of a cluster may have no scatter in some direction
+    constant: np.ndarray  # of the log prior density, one entry
     numbers: np.ndarray  # this and the rest: scratch of the kernels
     log_p: np.ndarray
     start: np.ndarray
@@ -67,7 +69,8 @@ class CovariancePrior(NamedTuple):
         start = expected - np.diag(np.minimum(floor, 0.5 * np.diag(expected)))
         if not np.linalg.eigvalsh(start)[0] > 0.0:
             start = expected
-        return cls(start, floor, df, inverse, grid, kappa, np.ones(int(ties)), *scratch)
+        constant = np.array([log_constant(df, inverse, grid, kappa)])
+        return cls(start, floor, df, inverse, grid, kappa, np.ones(int(ties)), constant, *scratch)
 
     def ordered(self, columns: Any) -> CovariancePrior:
         """The hyper-priors for another order of the columns."""
@@ -111,12 +114,18 @@ class Values(NamedTuple):
 
     def packed(self) -> NDArray[np.float64]:
         """The values as one array."""
-        low = np.tril_indices(len(self.expected))
-        return np.concatenate([self.expected[low], [self.nu, self.kappa]])
+        low = lower_triangle(len(self.expected))
+        return np.concatenate([self.expected.ravel()[low], [self.nu, self.kappa]])
 
     def ordered(self, columns: Any) -> Values:
         """The values for other columns or for another order of them."""
         return self._replace(expected=self.expected[columns][:, columns])
+
+
+@lru_cache(maxsize=32)
+def lower_triangle(d: int) -> NDArray[np.intp]:
+    """Places of the lower triangle in the entries of a matrix, row by row."""
+    return np.ravel_multi_index(np.tril_indices(d), (d, d))
 
 
 def unpacked(values: NDArray[np.float64]) -> Values:
@@ -144,22 +153,36 @@ def scale_matrix(hyper: CovariancePrior, values: Values) -> NDArray[np.float64]:
     return c * (values.expected + np.diag(hyper.floor))
 
 
+def log_constant(df: NDArray, inverse_guess: NDArray, grid: NDArray, kappa: NDArray) -> float:
+    """The part of the log prior density that no value changes."""
+    total = 0.0
+    if df.size:
+        a, d = float(df[0]), len(inverse_guess)
+        total += 0.5 * a * (log_det(inverse_guess) - d * math.log(2.0))
+        total -= float(multigammaln(0.5 * a, d))
+    if grid.size:
+        total -= math.log((1.0 / grid).sum())
+    if kappa.size:
+        total += kappa[0] * math.log(kappa[1]) - math.lgamma(kappa[0])
+    return float(total)
+
+
 def log_density(hyper: CovariancePrior, values: Values) -> float:
     """Log prior density of the learned values.
 
     The coordinates are log M in one column, or the measure |M|^(-(d+1)/2) dM, which no linear map
     of the columns changes; nu; and log kappa.
     """
-    total, d = 0.0, len(hyper.floor)
+    total = float(hyper.constant[0])
     if hyper.df.size:
-        a, M = float(hyper.df[0]), values.expected
-        total += 0.5 * a * (log_det(M) + log_det(hyper.inverse_guess) - d * math.log(2.0))
-        total -= 0.5 * (hyper.inverse_guess * M).sum() + multigammaln(0.5 * a, d)
+        M = values.expected
+        total += 0.5 * float(hyper.df[0]) * log_det(M) - 0.5 * float(
+            np.vdot(hyper.inverse_guess, M)
+        )
     if hyper.grid.size:
-        total -= math.log((values.nu - d - 1.0) * (1.0 / hyper.grid).sum())
+        total -= math.log(values.nu - len(hyper.floor) - 1.0)
     if hyper.kappa.size:
-        shape, rate = hyper.kappa
-        total += shape * math.log(rate * values.kappa) - rate * values.kappa - math.lgamma(shape)
+        total += hyper.kappa[0] * math.log(values.kappa) - hyper.kappa[1] * values.kappa
     return float(total)
 
 
@@ -196,7 +219,7 @@ def traces(hyper: CovariancePrior, values: Values, unit: NDArray) -> dict[str, f
 
 def log_det(A: NDArray) -> float:
     """log |A| of a positive definite matrix."""
-    return 2.0 * float(np.log(np.diagonal(np.linalg.cholesky(A))).sum())
+    return 2.0 * float(np.log(np.linalg.cholesky(A).diagonal()).sum())
 
 
 def log_multigamma(df: NDArray, d: int) -> NDArray[np.float64]:

@@ -36,6 +36,7 @@ from bnpcluster._core.operations import (
 )
 from bnpcluster.likelihoods.gaussian.covariance_kernels import (
     divide,
+    invert_factor,
     log_det_change,
     multiplier,
     set_change,
@@ -108,7 +109,9 @@ def bind_general(Z, unit, mean, kappa, nu, scale, hyper, capacity):
 
 def inverse_factor(scale):
     """The inverse of the Cholesky factor of a matrix."""
-    return np.tril(np.linalg.inv(np.linalg.cholesky(scale)))
+    factor, inverse = np.zeros(scale.shape), np.eye(len(scale))
+    invert_factor(scale, factor, inverse)
+    return inverse
 
 
 def general_rows(bound, Z):

@@ -35,8 +35,10 @@ def register_learned(
     """
 
     def packed(lik: Any, values: Values) -> NDArray:
-        back = np.argsort(np.arange(len(lik.unit))[order(lik)])
-        return values.ordered(back).packed()
+        columns = order(lik)
+        if not isinstance(columns, slice):
+            values = values.ordered(np.argsort(columns))
+        return values.packed()
 
     @ops.set_learned.register(cls)
     def set_learned(lik: Any, values: NDArray) -> None:
@@ -44,7 +46,9 @@ def register_learned(
 
     @ops.learned.register(cls)
     def learned(lik: Any) -> NDArray | None:
-        return packed(lik, values_of(lik)) if lik.hyper.is_learned else None
+        if not lik.hyper.is_learned:
+            return None
+        return packed(lik, Values(lik.hyper.expected, float(lik.prior[1]), float(lik.prior[0])))
 
     @ops.move_learned.register(cls)
     def move_learned(lik: Any, labels: NDArray, beta: float, rng: np.random.Generator) -> bool:

@@ -12,11 +12,14 @@ from bnpcluster.likelihoods.gaussian.learned_covariance import log_multigamma
 
 
 @lru_cache(maxsize=32)
-def gamma_terms(n: int, d: int, nu: float) -> tuple[NDArray, NDArray]:
-    """The terms that depend on nu and the size alone; an update of kappa or M reuses them."""
-    df = nu + np.arange(n + 2)
+def terms_by_size(n: int, d: int, nu: float, kappa: float) -> tuple[NDArray, NDArray]:
+    """The terms that do not depend on the scale matrix; an update of M reuses them."""
+    m, half = np.arange(n + 2), 0.5 * d
+    df, log_r = nu + m, np.log(kappa + np.arange(n + 3))
     predictive = gammaln((df + 1) / 2) - gammaln((df + 1 - d) / 2)
-    return predictive, log_multigamma(df, d) - log_multigamma(np.array(nu), d)
+    predictive += half * (log_r[:-1] - log_r[1:] - np.log(np.pi))
+    marginal = log_multigamma(df, d) - log_multigamma(np.array(nu), d)
+    return predictive, marginal + half * (log_r[0] - log_r[:-1] - m * np.log(np.pi))
 
 
 def normalisers(
@@ -26,13 +29,9 @@ def normalisers(
 
     `log_unit` is the sum of the logs of the units of the columns.
     """
-    d, m = len(scale), np.arange(n + 2)
-    predictive, marginal = gamma_terms(n, d, nu)
-    log_r = np.log(kappa + np.arange(n + 3))
-    half = 0.5 * d
-    predictive = predictive + half * (log_r[:-1] - log_r[1:] - np.log(np.pi)) - log_unit
-    marginal = marginal + half * (log_r[0] - log_r[:-1]) - m * (half * np.log(np.pi) + log_unit)
-    return predictive, marginal + 0.5 * nu * np.linalg.slogdet(scale)[1]
+    predictive, marginal = terms_by_size(n, len(scale), float(nu), float(kappa))
+    of_scale = 0.5 * nu * np.linalg.slogdet(scale)[1]
+    return predictive - log_unit, marginal - np.arange(n + 2) * log_unit + of_scale
 
 
 def normalisers_by_level(
