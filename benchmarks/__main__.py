@@ -68,6 +68,7 @@ def main():
         default=Path("benchmarks_wide.jsonl"),
         help="wide: lines of the fits; kept, and added",
     )
+    parser.add_argument("--fits", type=int, default=8, help="wide: how many per set and length")
     _add_defaults(parser.add_argument_group("defaults"))
     arguments = parser.parse_args()
     for name in arguments.parts or PARTS:

@@ -23,7 +23,6 @@ SETS = ("wdbc", "mecs_pca20", "dim032", "glass")
 DIGITS = ("digits", "digits_pca10")  # reported: no target
 SCALES = ("learned", "data")
 LENGTHS = ("500/500", "200/200")  # draws / warm-up
-N_FITS = 8
 NEAR = 3.0  # nats
 GOAL = 0.9  # mean ARI between separate fits
 
@@ -36,13 +35,13 @@ def measure(arguments):
         raise SystemExit(f"no set {', '.join(sorted(unknown))}; known: {', '.join(SETS + DIGITS)}")
     for name, scale, length in itertools.product(names, SCALES, LENGTHS):
         X, y = _rows(name, arguments.data)
-        for seed in range(N_FITS):
+        for seed in range(arguments.fits):
             if (name, scale, length, seed) not in lines:
                 line = one_fit(X, y, scale, length, seed)
                 with arguments.wide.open("a") as file:
                     file.write(json.dumps({"key": [name, scale, length, seed], **line}) + "\n")
                 lines[name, scale, length, seed] = line
-        fits = [lines[name, scale, length, seed] for seed in range(N_FITS)]
+        fits = [lines[name, scale, length, seed] for seed in range(arguments.fits)]
         best = [max(v["level"]) for k, v in lines.items() if k[:2] == (name, scale)]
         print(f"{name:12s} {scale:7s} {length}  {figures(fits, max(best))}", flush=True)
 

@@ -27,11 +27,14 @@ COLUMNS = 16  # per 16 columns, adding an item costs one more comparison
 # With few items, moves may cost as much as a sweep over this number divided by that of the columns,
 # so that small clusters can come and go. An iteration takes about half as long again.
 FEW = 2000
+# In wide data a move costs little beside an update of learned hyper-parameters, and chains need many
+# to find the same partition: they may cost as much as a sweep over so many items per column.
+WIDE = 200
 DISCRETE = 8  # number of columns assumed for a likelihood without coordinates
 # After warm-up, moves are as many as in warm-up if at least this share of iterations has brought
 # about a large move, else in proportion, but never fewer than the share IDLY.
 USEFUL = 0.02
-IDLY = 0.25
+IDLY = 0.2
 LATE = 3.0  # iteration t of warm-up counts in proportion to t to this power: the last quarter most
 
 
@@ -72,7 +75,7 @@ class SplitMergeSampler(Sampler):
     def _how_many(self, state: State, rng: np.random.Generator) -> int:
         """Number of moves; under "auto" they cost about as much as one Gibbs sweep.
 
-        The sweep counts as one over at least `few` items. After warm-up, moves that were idle are
+        The sweep counts as one over at least some items, if these are few or wide. After warm-up, moves that were idle are
         made less often. A number that is not whole is rounded at random, whatever the state is.
         """
         if self.n_moves != "auto":
@@ -106,7 +109,8 @@ class SplitMergeSampler(Sampler):
 
     def _enough(self, state: State, n_columns: int) -> float:
         """What the moves of an iteration of warm-up may cost, in items."""
-        return max(state.n_items, self.few // (n_columns or DISCRETE))
+        few = max(self.few // (n_columns or DISCRETE), WIDE * n_columns) if self.few else 0
+        return max(state.n_items, few)
 
 
 class PairSampler(SplitMergeSampler):
@@ -138,7 +142,7 @@ def anchor_distribution(anchors: Any, bound: Any) -> Any:
     if anchors in INFORMED and not offers(bound, "copy"):
         raise ValueError(
             f"anchors={anchors!r} needs a likelihood that factorises over clusters, and this one "
-            "does not: use 'uniform' or 'balanced'."
+            "does not: use 'uniform', 'balanced' or 'mixed'."
         )
     return distribution
 

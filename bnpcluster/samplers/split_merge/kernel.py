@@ -44,7 +44,9 @@ from bnpcluster.samplers.split_merge.orders import arrange
 
 ROOM = 6  # slots: the empty one, two sides, their union, one to spare, and what it costs to open
 TALLY = ("splits", "splits_accepted", "merges", "merges_accepted", "lazy_merges", "work", "large")
-LARGE = 10  # an accepted move is large if it moves at least so many items to another block
+# An accepted move is large if it moves at least so many items to another block, and at least the
+# square root of the number of all.
+LARGE = 10
 
 
 class Plan(NamedTuple):
@@ -100,6 +102,7 @@ def pair_moves(problem, partition, work, distribution, plan, rng, start, stop):
     """Make moves start .. stop-1; return the first one without room, or stop."""
     lik, sizes, labels = problem.likelihood, partition.sizes, partition.labels
     anchors, tally = work.anchors, work.tally
+    least = max(float(LARGE), math.sqrt(len(problem.items)))
     for number in range(start, stop):
         k = partition.n_blocks[0]
         if k + ROOM > len(sizes):
@@ -144,7 +147,7 @@ def pair_moves(problem, partition, work, distribution, plan, rng, start, stop):
             accepted = log_u < ratio
             label_sides(labels, work.items, work.sides, n, c_1, c_1)
         tally[1 if splitting else 3] += int(accepted)
-        tally[6] += int(accepted and min(sizes[k + 1], sizes[k + 2]) >= LARGE)
+        tally[6] += int(accepted and min(sizes[k + 1], sizes[k + 2]) >= least)
         finish_move(problem, partition, work, n, splitting, accepted)
     return stop
 
