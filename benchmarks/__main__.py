@@ -3,9 +3,9 @@
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
 found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
-smc (particle filters), wide (agreement of
-separate fits of wide data), search (for a point estimate, against all partitions), defaults and others
-(beside scikit-learn). Without parts, all of them.
+smc (particle filters), wide (agreement of separate fits of wide data), search (for a point
+estimate, against all partitions), defaults and others (beside scikit-learn). Without parts, all of
+them.
 """
 
 import argparse

@@ -1,8 +1,9 @@
 """Whether separate default fits of wide data agree: last draws of chains of different fits.
 
-Nothing is exchanged between fits, nor between chains of one; starts and seeds differ. The level of a
-chain is the mean log posterior of the second half of its draws. Levels can be compared under a fixed
-scale (`scale="data"`). Every fit is a line of a JSON file; one whose line is there is not repeated.
+Nothing is exchanged between fits, nor between chains of one; starts and seeds differ. The level of
+a chain is the mean log posterior of the second half of its draws. Levels can be compared under a
+fixed scale (`scale="data"`). Every fit is a line of a JSON file; one whose line is there is not
+repeated.
 """
 
 import itertools

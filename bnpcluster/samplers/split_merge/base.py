@@ -27,8 +27,8 @@ COLUMNS = 16  # per 16 columns, adding an item costs one more comparison
 # With few items, moves may cost as much as a sweep over this number divided by that of the columns,
 # so that small clusters can come and go. An iteration takes about half as long again.
 FEW = 2000
-# In wide data a move costs little beside an update of learned hyper-parameters, and chains need many
-# to find the same partition: they may cost as much as a sweep over so many items per column.
+# In wide data a move costs little beside an update of learned hyper-parameters, and chains need
+# many to find the same partition: they may cost as much as a sweep over so many items per column.
 WIDE = 200
 DISCRETE = 8  # number of columns assumed for a likelihood without coordinates
 # After warm-up, moves are as many as in warm-up if at least this share of iterations has brought
@@ -75,8 +75,8 @@ class SplitMergeSampler(Sampler):
     def _how_many(self, state: State, rng: np.random.Generator) -> int:
         """Number of moves; under "auto" they cost about as much as one Gibbs sweep.
 
-        The sweep counts as one over at least some items, if these are few or wide. After warm-up, moves that were idle are
-        made less often. A number that is not whole is rounded at random, whatever the state is.
+        If items are few or wide, they cost more. After warm-up, moves that were idle are made less
+        often. A number that is not whole is rounded at random, whatever the state is.
         """
         if self.n_moves != "auto":
             return whole("n_moves", self.n_moves, 1)

@@ -41,8 +41,8 @@ class SplitMerge(PairSampler):
         balanced pairs of clusters, and then their rows. So small clusters can merge, too.
     n_moves : int or "auto", default="auto"
         Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or more if rows are
-        few or wide; tuned in warm-up. After warm-up they become fewer, down to a fifth, if hardly any
-        has moved many rows (10, and the square root of their number) in the later part of it.
+        few or wide; tuned in warm-up. After warm-up they become fewer, down to a fifth, if hardly
+        any has moved many rows (10, and the square root of their number) in its later part.
     n_gibbs : int, default=1
         Gibbs sweeps per iteration; 0 gives the pure sampler.
 
