@@ -3,8 +3,9 @@
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
 found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
-smc (particle filters), search (for a point estimate, against all partitions), defaults and others
-(beside scikit-learn). Without parts, all of them.
+smc (particle filters), wide (agreement of separate fits of wide data), search (for a point
+estimate, against all partitions), defaults and others (beside scikit-learn). Without parts, all of
+them.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from benchmarks import (
     search,
     smc,
     sweeps,
+    wide,
 )
 
 PARTS = {
@@ -38,6 +40,7 @@ PARTS = {
     "networks": networks.measure,
     "smc": smc.measure,
     "search": search.measure,
+    "wide": wide.measure,
     "defaults": defaults.measure,
     "others": others.measure,
 }
@@ -59,6 +62,13 @@ def main():
     parser.add_argument("--budget", type=float, help="mixing: seconds per seed")
     parser.add_argument("--long", action="store_true", help="mixing: long chains, too")
     parser.add_argument("--problems", type=int, default=2000, help="search: how many")
+    parser.add_argument(
+        "--wide",
+        type=Path,
+        default=Path("benchmarks_wide.jsonl"),
+        help="wide: lines of the fits; kept, and added",
+    )
+    parser.add_argument("--fits", type=int, default=8, help="wide: how many per set and length")
     _add_defaults(parser.add_argument_group("defaults"))
     arguments = parser.parse_args()
     for name in arguments.parts or PARTS:

@@ -11,19 +11,19 @@ TABLES = "test_pyclone.py::"
 FIRST_HOUR = [
     Mutant(
         "samplers/split_merge/base.py",
-        "SplitMergeSampler._learn",
+        "SplitMergeSampler._enough",
         "few rows get no more moves than many",
-        "enough = max(state.n_items, self.few // (n_columns or DISCRETE))",
-        "enough = state.n_items",
-        "samplers/split_merge/test_kernel.py::test_few_items_get_as_many_moves_as_cost_an_iteration",
+        "return max(state.n_items, few)",
+        "return state.n_items",
+        "samplers/split_merge/test_kernel.py::test_few_items_get_more_moves",
     ),
     Mutant(
         "samplers/split_merge/base.py",
-        "SplitMergeSampler._learn",
+        "SplitMergeSampler._enough",
         "columns cost nothing",
         "self.few // (n_columns or DISCRETE)",
         "self.few",
-        "samplers/split_merge/test_kernel.py::test_few_items_get_as_many_moves_as_cost_an_iteration",
+        "samplers/split_merge/test_kernel.py::test_few_items_get_more_moves",
     ),
     Mutant(
         "_core/messages.py",

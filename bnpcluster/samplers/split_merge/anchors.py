@@ -31,6 +31,14 @@ class Balanced(NamedTuple):
     """Two items of one block or of two, with probability 1/2 each; then uniform pairs."""
 
 
+class Mixed(NamedTuple):
+    """Balanced, or the same with pairs of blocks instead of pairs of items; a coin decides.
+
+    Pairs of items hardly ever come from two small blocks. The coin is tossed before the state is
+    looked at, so h is that of the chosen distribution.
+    """
+
+
 class Given(NamedTuple):
     """Two items that do not depend on the state."""
 
@@ -146,3 +154,65 @@ def _log_balanced(distribution, problem, partition, work, own, other):
     if own == other:
         return math.log(p / pairs)
     return math.log((1.0 - p) / (n * (n - 1.0) - pairs))
+
+
+@kernel
+def n_divisible(sizes, n_blocks):
+    """Number of blocks of two items or more."""
+    count = 0
+    for k in range(n_blocks):
+        count += int(sizes[k] > 1)
+    return count
+
+
+@kernel
+def pair_of_blocks(sizes, n_blocks, out, rng):
+    """Draw the blocks of both anchors into out[0] and out[1], all blocks alike."""
+    divisible = n_divisible(sizes, n_blocks)
+    if divisible == 0 or (n_blocks > 1 and rng.random() < 0.5):
+        out[0] = int(rng.random() * n_blocks)
+        out[1] = int(rng.random() * (n_blocks - 1))
+        out[1] += int(out[1] >= out[0])
+        return
+    rank = int(rng.random() * divisible)
+    for k in range(n_blocks):
+        if sizes[k] > 1:
+            if rank == 0:
+                out[0] = k
+                out[1] = k
+            rank -= 1
+
+
+@draw_anchors.register(Mixed)
+def _draw_mixed(distribution, problem, partition, work, rng):
+    items, labels, sizes, blocks = problem.items, partition.labels, partition.sizes, work.blocks
+    work.numbers[4] = int(rng.random() < 0.5)
+    if work.numbers[4]:
+        pair_of_blocks(sizes, partition.n_blocks[0], blocks, rng)
+    else:
+        balanced_pair(sizes, partition.n_blocks[0], len(items), blocks, rng)
+    work.anchors[0] = -1
+    for a in range(2):
+        k = blocks[a]
+        work.anchors[a] = member(items, labels, sizes[k], k, work.anchors[0], rng)
+
+
+_log_balanced_pair = kernel(_log_balanced)
+
+
+@log_anchor_probability.register(Mixed)
+def _log_mixed(distribution, problem, partition, work, own, other):
+    if not work.numbers[4]:
+        return _log_balanced_pair(distribution, problem, partition, work, own, other)
+    sizes, n_blocks = partition.sizes, partition.n_blocks[0]
+    divisible = n_divisible(sizes, n_blocks)
+    for t in range(work.numbers[0]):
+        divisible -= int(sizes[work.old[t]] > 1)
+    for t in range(work.numbers[1]):
+        divisible += int(sizes[work.new[t]] > 1)
+    n_blocks += work.numbers[1] - work.numbers[0]
+    p = 0.0 if divisible == 0 else (1.0 if n_blocks == 1 else 0.5)
+    if own == other:
+        return math.log(p / divisible / (sizes[own] * (sizes[own] - 1.0)))
+    pairs = float(sizes[own]) * sizes[other]
+    return math.log((1.0 - p) / (n_blocks * (n_blocks - 1.0)) / pairs)

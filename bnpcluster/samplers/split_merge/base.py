@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,7 +27,15 @@ COLUMNS = 16  # per 16 columns, adding an item costs one more comparison
 # With few items, moves may cost as much as a sweep over this number divided by that of the columns,
 # so that small clusters can come and go. An iteration takes about half as long again.
 FEW = 2000
+# In wide data a move costs little beside an update of learned hyper-parameters, and chains need
+# many to find the same partition: they may cost as much as a sweep over so many items per column.
+WIDE = 200
 DISCRETE = 8  # number of columns assumed for a likelihood without coordinates
+# After warm-up, moves are as many as in warm-up if at least this share of iterations has brought
+# about a large move, else in proportion, but never fewer than the share IDLY.
+USEFUL = 0.02
+IDLY = 0.2
+LATE = 3.0  # iteration t of warm-up counts in proportion to t to this power: the last quarter most
 
 
 class SplitMergeSampler(Sampler):
@@ -51,10 +60,10 @@ class SplitMergeSampler(Sampler):
         """One iteration."""
         counts: dict[str, float] = {}
         n_gibbs = whole("n_gibbs", self.n_gibbs, 0)
-        n_moves = self._how_many(state)
+        n_moves = self._how_many(state, rng)
         if state.n_items > 1:
             counts = self._move(state, n_moves, rng)
-            self._learn(state, counts.pop("work"), n_moves)
+            self._learn(state, counts.pop("work"), counts.pop("large", math.inf), n_moves)
         for _ in range(n_gibbs):
             state.visit(sweep, rng)
         return {**counts, "sweeps": n_gibbs}
@@ -63,33 +72,45 @@ class SplitMergeSampler(Sampler):
         """Make `n_moves` moves; return their counts, and the `work` they took in items."""
         raise NotImplementedError(f"{type(self).__name__} must define _move(state, n_moves, rng).")
 
-    def _how_many(self, state: State) -> int:
+    def _how_many(self, state: State, rng: np.random.Generator) -> int:
         """Number of moves; under "auto" they cost about as much as one Gibbs sweep.
 
-        The sweep counts as one over at least `few` items.
+        If items are few or wide, they cost more. After warm-up, moves that were idle are made less
+        often. A number that is not whole is rounded at random, whatever the state is.
         """
         if self.n_moves != "auto":
             return whole("n_moves", self.n_moves, 1)
-        if "moves" not in state.tuning:
+        tuning = state.tuning
+        if "moves" not in tuning:
             return UNTUNED
-        return round(state.tuning["moves"])
+        if state.adapting:
+            return round(tuning["moves"])
+        share = min(max(tuning["large"] / USEFUL, IDLY), 1.0)
+        return int(tuning["moves"] * share + rng.random())
 
-    def _learn(self, state: State, work: float, n_moves: int) -> None:
-        """Tune the number of moves from their cost during warm-up; it is fixed afterwards.
+    def _learn(self, state: State, work: float, large: float, n_moves: int) -> None:
+        """Tune the number of moves during warm-up, from their cost and what they achieved.
 
-        The cost is counted, not timed, so that the same seed gives the same draws.
+        Both are counted, not timed, so that the same seed gives the same draws. After warm-up the
+        number is fixed: if it followed the state, another distribution would be sampled.
         """
         if not state.adapting or self.n_moves != "auto":
             return
         n_columns = n_coordinates(state.problem.likelihood)
         passes = PASSES + n_columns // COLUMNS
-        enough = max(state.n_items, self.few // (n_columns or DISCRETE))
         tuning, cost = state.tuning, IDLE + passes * work / n_moves
         seen = tuning.get("seen", 0.0) + 1.0
         rate = 1.0 / min(seen, MEMORY)
         tuning["seen"] = seen
         tuning["cost"] = tuning.get("cost", cost) * (1.0 - rate) + rate * cost
-        tuning["moves"] = min(max(enough / tuning["cost"], 1.0), MOST_MOVES)
+        tuning["moves"] = min(max(self._enough(state, n_columns) / tuning["cost"], 1.0), MOST_MOVES)
+        late = (LATE + 1.0) / (LATE + seen)
+        tuning["large"] = tuning.get("large", 0.0) * (1.0 - late) + late * min(large, 1.0)
+
+    def _enough(self, state: State, n_columns: int) -> float:
+        """What the moves of an iteration of warm-up may cost, in items."""
+        few = max(self.few // (n_columns or DISCRETE), WIDE * n_columns) if self.few else 0
+        return max(state.n_items, few)
 
 
 class PairSampler(SplitMergeSampler):
@@ -121,7 +142,7 @@ def anchor_distribution(anchors: Any, bound: Any) -> Any:
     if anchors in INFORMED and not offers(bound, "copy"):
         raise ValueError(
             f"anchors={anchors!r} needs a likelihood that factorises over clusters, and this one "
-            "does not: use 'uniform' or 'balanced'."
+            "does not: use 'uniform', 'balanced' or 'mixed'."
         )
     return distribution
 

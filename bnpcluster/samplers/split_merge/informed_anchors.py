@@ -14,6 +14,7 @@ from bnpcluster._core.operations import (
 )
 from bnpcluster.samplers.split_merge.anchors import (
     Balanced,
+    Mixed,
     Uniform,
     draw_anchors,
     log_anchor_probability,
@@ -38,6 +39,7 @@ class Threshold(NamedTuple):
 ANCHOR_DISTRIBUTIONS: dict[str, Any] = {
     "uniform": Uniform,
     "balanced": Balanced,
+    "mixed": Mixed,
     "cluster": Cluster,
     "threshold": Threshold,
 }

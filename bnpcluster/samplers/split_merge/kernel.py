@@ -43,7 +43,10 @@ from bnpcluster.samplers.split_merge.launches import SEQUENTIAL, launch
 from bnpcluster.samplers.split_merge.orders import arrange
 
 ROOM = 6  # slots: the empty one, two sides, their union, one to spare, and what it costs to open
-TALLY = ("splits", "splits_accepted", "merges", "merges_accepted", "lazy_merges", "work")
+TALLY = ("splits", "splits_accepted", "merges", "merges_accepted", "lazy_merges", "work", "large")
+# An accepted move is large if it moves at least so many items to another block, and at least the
+# square root of the number of all.
+LARGE = 10
 
 
 class Plan(NamedTuple):
@@ -67,7 +70,7 @@ class Work(NamedTuple):
     keys: np.ndarray  # their sort keys
     old: np.ndarray  # slots of the blocks that a changed state lacks
     new: np.ndarray  # slots of the blocks that it has instead
-    numbers: np.ndarray  # entries of old and of new, how many items are placed, a spare slot
+    numbers: np.ndarray  # entries of old, of new, items placed, a spare slot, a coin
     blocks: np.ndarray  # blocks of the anchors that are being drawn
     refinement: np.ndarray  # by item: its block in the partition that a launch follows
     centres: np.ndarray
@@ -85,7 +88,7 @@ def new_work(bound: Any, n_items: int, n_anchors: int = 2) -> Work:
         keys=np.zeros(n_items + 1),
         old=np.zeros(n_anchors, np.intp),
         new=np.zeros(n_anchors, np.intp),
-        numbers=np.zeros(4, np.intp),
+        numbers=np.zeros(5, np.intp),
         blocks=np.zeros(2, np.intp),
         refinement=np.zeros(n_items, np.intp),
         centres=np.zeros((2, n_dims)),
@@ -99,6 +102,7 @@ def pair_moves(problem, partition, work, distribution, plan, rng, start, stop):
     """Make moves start .. stop-1; return the first one without room, or stop."""
     lik, sizes, labels = problem.likelihood, partition.sizes, partition.labels
     anchors, tally = work.anchors, work.tally
+    least = max(float(LARGE), math.sqrt(len(problem.items)))
     for number in range(start, stop):
         k = partition.n_blocks[0]
         if k + ROOM > len(sizes):
@@ -143,6 +147,7 @@ def pair_moves(problem, partition, work, distribution, plan, rng, start, stop):
             accepted = log_u < ratio
             label_sides(labels, work.items, work.sides, n, c_1, c_1)
         tally[1 if splitting else 3] += int(accepted)
+        tally[6] += int(accepted and min(sizes[k + 1], sizes[k + 2]) >= least)
         finish_move(problem, partition, work, n, splitting, accepted)
     return stop
 

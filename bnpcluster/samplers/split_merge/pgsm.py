@@ -44,7 +44,7 @@ class PGSM(SplitMergeSampler):
     n_anchors : int, default=2
         With 3, a split and a merge can happen in one move. A prior with a fixed number of
         components may need this.
-    anchors : {"uniform", "cluster", "threshold", "balanced"}, default="uniform"
+    anchors : {"uniform", "cluster", "threshold", "balanced", "mixed"}, default="uniform"
         How the first two anchors are drawn, see `SAMS`. Further ones are drawn uniformly. If the
         distribution of the anchors depends on the present clusters, the move is accepted with the
         ratio of their probabilities, so it is exact.

@@ -23,12 +23,13 @@ class SAMS(PairSampler):
 
     Parameters
     ----------
-    anchors : {"uniform", "cluster", "threshold", "balanced"}, default="uniform"
+    anchors : {"uniform", "cluster", "threshold", "balanced", "mixed"}, default="uniform"
         How anchors are drawn. ``"uniform"``: all pairs are equally likely. ``"cluster"``: the
         second comes from a cluster that might merge with that of the first (by the ratio of
         marginal likelihoods). ``"threshold"``: the second comes from a cluster that might contain
-        the first. ``"balanced"``: both come from one cluster or from two, equally often. The
-        acceptance probability corrects for this, so all are exact.
+        the first. ``"balanced"``: both come from one cluster or from two, equally often.
+        ``"mixed"``: balanced or, equally often, from a random cluster or two random clusters,
+        whatever their sizes. The acceptance probability corrects for this, so all are exact.
     order : {"random", "decisive", "alternate"}, default="random"
         The order in which rows are placed. ``"decisive"``: rows that clearly prefer one anchor come
         first, which raises the acceptance of good splits by orders of magnitude. ``"alternate"``: a

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from bnpcluster._core.arguments import whole
+from bnpcluster._core.operations import n_coordinates
 from bnpcluster._core.state import State
 from bnpcluster.samplers.split_merge.base import PairSampler, anchor_distribution, launch_codes
 from bnpcluster.samplers.split_merge.kernel import Plan
 from bnpcluster.samplers.split_merge.orders import RANDOM
+
+FEW_ROWS = 50  # per column: with fewer, launches are rough
+SCANS = 5  # restricted scans that improve them
 
 
 class SplitMerge(PairSampler):
@@ -29,13 +33,16 @@ class SplitMerge(PairSampler):
         ``"random"`` (the coins of Jain and Neal). One that you list twice is drawn twice as often.
         ``"auto"``: both kinds of 2-means and sequential if rows are points, else hard and
         sequential.
-    n_restricted : int, default=0
-        Restricted scans between the launch and the proposing scan.
-    anchors : {"balanced", "uniform", "cluster", "threshold"}, default="balanced"
-        How anchors are drawn; see `SAMS`.
+    n_restricted : int or "auto", default="auto"
+        Restricted scans between the launch and the proposing scan. ``"auto"``: 5 if there are fewer
+        than 50 rows per column, else 0.
+    anchors : {"mixed", "balanced", "uniform", "cluster", "threshold"}, default="mixed"
+        How anchors are drawn; see `SAMS`. ``"mixed"`` draws balanced pairs of rows or, as often,
+        balanced pairs of clusters, and then their rows. So small clusters can merge, too.
     n_moves : int or "auto", default="auto"
-        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or, if there are few
-        rows, about as much as the rest of an iteration; tuned in warm-up.
+        Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or more if rows are
+        few or wide; tuned in warm-up. After warm-up they become fewer, down to a fifth, if hardly
+        any has moved many rows (10, and the square root of their number) in its later part.
     n_gibbs : int, default=1
         Gibbs sweeps per iteration; 0 gives the pure sampler.
 
@@ -72,8 +79,8 @@ class SplitMerge(PairSampler):
         self,
         *,
         launches: Any = "auto",
-        n_restricted: int = 0,
-        anchors: str = "balanced",
+        n_restricted: Any = "auto",
+        anchors: str = "mixed",
         n_moves: Any = "auto",
         n_gibbs: int = 1,
     ):
@@ -93,6 +100,12 @@ class SplitMerge(PairSampler):
 
     def _plan(self, state: State) -> tuple[Any, Plan]:
         bound = state.problem.likelihood
-        scans = whole("n_restricted", self.n_restricted, 0)
-        plan = Plan(RANDOM, launch_codes(self.launches, bound), scans)
+        plan = Plan(RANDOM, launch_codes(self.launches, bound), self._n_scans(state))
         return anchor_distribution(self.anchors, bound), plan
+
+    def _n_scans(self, state: State) -> int:
+        """The number of scans before the recorded one; it does not depend on the partition."""
+        if self.n_restricted != "auto":
+            return whole("n_restricted", self.n_restricted, 0)
+        few = len(state.labels) < FEW_ROWS * n_coordinates(state.problem.likelihood)
+        return SCANS if few else 0

@@ -7,6 +7,7 @@ NUMBA_DISABLE_JIT=1.
 """
 
 import math
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -150,6 +151,7 @@ def check_balance(chain, complete=True):
             assert matrix[a, b] > 0.0
 
 
+LaunchOnly = partial(SplitMerge, n_restricted=0)  # scans multiply the branches
 DP, PY, FINITE = DirichletProcess(0.8), PitmanYor(0.7, 0.4), FiniteDirichlet(3, 0.7)
 NGG_PRIOR, GNEDIN = NGG(1.0, 0.5), MFM(1.0, ("gnedin", 0.5))
 NIG, NIW = NormalInverseGamma(), NormalInverseWishart()
@@ -184,6 +186,10 @@ CASES = {
     "sams-balanced-decisive-finite": (SAMS(anchors="balanced", order="decisive"), FINITE_COINS),
     "sams-balanced-decisive-five": (SAMS(anchors="balanced", order="decisive"), FIVE),
     "sams-balanced-random-five": (SAMS(anchors="balanced"), FIVE_PLANE),
+    "sams-mixed-decisive-py": (SAMS(anchors="mixed", order="decisive"), PY_LINE),
+    "sams-mixed-random-absent": (SAMS(anchors="mixed"), ABSENT),
+    "sams-mixed-five": (SAMS(anchors="mixed"), FIVE_PLANE),
+    "sams-mixed-finite": (SAMS(anchors="mixed"), FINITE_COINS),
     "sams-cluster-random-ngg": (SAMS(anchors="cluster"), NGG_PLANE),
     "sams-cluster-decisive-tempered": (SAMS(anchors="cluster", order="decisive"), TEMPERED),
     "sams-cluster-decisive-five": (SAMS(anchors="cluster", order="decisive"), FIVE),
@@ -191,24 +197,24 @@ CASES = {
     "sams-threshold-decisive-absent": (SAMS(anchors="threshold", order="decisive"), ABSENT),
     "sams-threshold-decisive-tempered": (SAMS(anchors="threshold", order="decisive"), TEMPERED),
     "sams-threshold-decisive-separated": (SAMS(anchors="threshold", order="decisive"), SEPARATED),
-    "two_means-dp": (SplitMerge(launches=["two_means"]), Target(NIG, DP, APART[:4])),
-    "two_means-uniform-five": (SplitMerge(launches=["two_means"], anchors="uniform"), FIVE),
-    "whitened-five": (SplitMerge(launches=["whitened_two_means"]), FIVE_PLANE),
-    "whitened-ngg": (SplitMerge(launches=["whitened_two_means"]), NGG_PLANE),
-    "whitened-py-space": (SplitMerge(launches=["whitened_two_means"]), SPACE),
+    "two_means-dp": (LaunchOnly(launches=["two_means"]), Target(NIG, DP, APART[:4])),
+    "two_means-uniform-five": (LaunchOnly(launches=["two_means"], anchors="uniform"), FIVE),
+    "whitened-five": (LaunchOnly(launches=["whitened_two_means"]), FIVE_PLANE),
+    "whitened-ngg": (LaunchOnly(launches=["whitened_two_means"]), NGG_PLANE),
+    "whitened-py-space": (LaunchOnly(launches=["whitened_two_means"]), SPACE),
     "whitened-cluster-five": (
-        SplitMerge(launches=["whitened_two_means"], anchors="cluster"),
+        LaunchOnly(launches=["whitened_two_means"], anchors="cluster"),
         FIVE_PLANE,
     ),
-    "hard-five": (SplitMerge(launches=["hard"]), FIVE_COINS),
-    "hard-finite": (SplitMerge(launches=["hard"]), FINITE_COINS),
-    "hard-threshold-tempered": (SplitMerge(launches=["hard"], anchors="threshold"), TEMPERED),
+    "hard-five": (LaunchOnly(launches=["hard"]), FIVE_COINS),
+    "hard-finite": (LaunchOnly(launches=["hard"]), FINITE_COINS),
+    "hard-threshold-tempered": (LaunchOnly(launches=["hard"], anchors="threshold"), TEMPERED),
     "hard-1-absent": (SplitMerge(launches=["hard"], n_restricted=1), ABSENT),
-    "sequential-gnedin": (SplitMerge(launches=["sequential"]), GNEDIN_LINE),
-    "random-dp": (SplitMerge(launches=["random"]), DP_COINS),
-    "auto-plane": (SplitMerge(), NGG_PLANE),
-    "auto-extreme": (SplitMerge(), EXTREME),
-    "auto-coins": (SplitMerge(), Target(Bernoulli(), PY, COINS[:4])),
+    "sequential-gnedin": (LaunchOnly(launches=["sequential"]), GNEDIN_LINE),
+    "random-dp": (LaunchOnly(launches=["random"]), DP_COINS),
+    "auto-plane": (LaunchOnly(), NGG_PLANE),
+    "auto-extreme": (LaunchOnly(), EXTREME),
+    "auto-coins": (LaunchOnly(), Target(Bernoulli(), PY, COINS[:4])),
 }
 
 
@@ -281,8 +287,8 @@ def test_an_extreme_row_is_like_any_at_beta_0():
 
 def test_each_move_draws_one_of_the_launches():
     names = ["two_means", "sequential", "two_means", "hard"]
-    singly = [SplitMerge(launches=[name]) for name in names]
-    together = mixed([SplitMerge(launches=names)], [1], FIVE)
+    singly = [LaunchOnly(launches=[name]) for name in names]
+    together = mixed([LaunchOnly(launches=names)], [1], FIVE)
     np.testing.assert_allclose(together, mixed(singly, [1, 1, 1, 1], FIVE), atol=1e-12)
     assert np.abs(together - mixed(singly, [1, 0, 0, 0], FIVE)).max() > 1e-3
 
@@ -307,7 +313,7 @@ def test_rounding_does_not_break_ties_between_sides(likelihood, X, launch):
     """Rows on a grid may be as far from one centre as from the other, but for rounding errors."""
     target = Target(likelihood, DP, np.array(X, float))
     for anchors in ((0, 1), (3, 2)):
-        check_balance(Chain(SplitMerge(launches=[launch]), target, Fixed(*anchors)), complete=False)
+        check_balance(Chain(LaunchOnly(launches=[launch]), target, Fixed(*anchors)), complete=False)
 
 
 ONE_BLOCK, TWO_PAIRS = (0, 0, 0, 0), (0, 0, 1, 1)

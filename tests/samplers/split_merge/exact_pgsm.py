@@ -69,6 +69,7 @@ CASES = {
         Target(Bernoulli(), MFM(1.0, ("gnedin", 0.5)), COINS[:4], absent=1),
     ),
     "balanced-anchors": (PGSM(n_particles=2, anchors="balanced", order="decisive"), DP_COINS),
+    "mixed-anchors": (PGSM(n_particles=2, anchors="mixed", order="decisive"), DP_COINS),
     "cluster-informed-anchors": (
         PGSM(n_particles=2, anchors="cluster", order="decisive"),
         Target(NormalInverseGamma(), PitmanYor(0.7, 0.4), APART[:4], beta=0.4),
