@@ -63,7 +63,7 @@ def fit(
         chains = saved.load(task.prior, task.X.shape[0], task.n_chains)
     if chains is None:
         chains = start_chains(task, bound, init, previous)
-    lengths = Lengths(asked, Followed.of(task.X, task.likelihood))
+    lengths = Lengths(asked, Followed.of(task.X, task.likelihood), task.X.shape)
     chains, interrupted = run_to_end(chains, bound, task, lengths, saved)
     return make_outcome(chains, bound, task, lengths, interrupted)
 
@@ -83,7 +83,7 @@ def extend(fitted: Fitted, n_draws: int, n_jobs: int | None, verbose: int) -> Ou
         chain.iteration = iteration
     # Warm-up is over, even if the chains stopped during it: all further draws are kept.
     asked = Asked(n_draws, iteration, fitted.thin, n_draws)
-    lengths = Lengths(asked, Followed.of(fitted.X, fitted.likelihood))
+    lengths = Lengths(asked, Followed.of(fitted.X, fitted.likelihood), fitted.X.shape)
     components = (fitted.likelihood, fitted.prior, fitted.sampler)
     task = Task(fitted.X, *components, len(chains), n_jobs, verbose, None, None)
     chains, interrupted = run_to_end(chains, fitted.bound, task, lengths)

@@ -34,6 +34,22 @@ PROGRESS = 0.9
 """Progress means that the shortfall falls below this times what it was."""
 
 
+ENTRIES = 1700
+"""With so many entries, an update of learned hyper-parameters costs about as much as a sweep."""
+
+RAREST = 6
+"""The largest number of iterations between two such updates."""
+
+
+def learn_every(n_rows: int, n_columns: int) -> int:
+    """Iterations between two updates of learned hyper-parameters, from the size of the data alone.
+
+    The density follows these values, so an update in every iteration gives more effective draws.
+    With many rows a sweep makes larger steps, and the updates may be rare.
+    """
+    return min(max(round(n_rows * n_columns / ENTRIES), 1), RAREST)
+
+
 class Asked(NamedTuple):
     """The parameters of an estimator about the length of its chains; "auto" is None."""
 
@@ -54,6 +70,8 @@ class Schedule(NamedTuple):
         Whether warm-up may end earlier. Its iterations are then followed.
     followed : Followed or None
         What to follow.
+    learn_every : int
+        Iterations between two updates of the learned hyper-parameters of the likelihood.
     """
 
     n_draws: int
@@ -61,6 +79,7 @@ class Schedule(NamedTuple):
     thin: int
     is_open: bool = False
     followed: Followed | None = None
+    learn_every: int = 1
 
     @property
     def n_iterations(self) -> int:
@@ -82,6 +101,8 @@ class Lengths:
         The lengths that were asked for.
     followed : Followed or None
         What to follow.
+    shape : tuple of int
+        The shape of the data.
 
     Attributes
     ----------
@@ -91,13 +112,16 @@ class Lengths:
         Whether automatic sampling has ended.
     """
 
-    def __init__(self, asked: Asked, followed: Followed | None = None):
+    def __init__(
+        self, asked: Asked, followed: Followed | None = None, shape: tuple[int, ...] = (1, 1)
+    ):
         self.automatic = asked.n_draws is None
         n_draws = asked.max_draws if asked.n_draws is None else asked.n_draws
         longest = max(FIRST, asked.max_draws // 2 // ROUND * ROUND)
         is_open = asked.n_warmup is None
         n_warmup = longest if asked.n_warmup is None else asked.n_warmup
-        self.schedule = Schedule(n_draws, n_warmup, asked.thin, is_open, followed)
+        every = learn_every(*shape)
+        self.schedule = Schedule(n_draws, n_warmup, asked.thin, is_open, followed, every)
         self.finished = False
         self._judged = 0  # iterations that were judged
         self._shortfalls: list[float] = []  # of the rounds of this phase

@@ -25,9 +25,6 @@ from bnpcluster.samplers.archive import Archive
 BOUNDARY = 50
 """Iterations between two rebuilds of all statistics; they are the same in every fit."""
 
-LEARN_EVERY = 6
-"""Iterations between two updates of the learned hyper-parameters of the likelihood."""
-
 MEETING = 10
 """Iterations between two meetings of chains that learn from one another; a divisor of BOUNDARY."""
 
@@ -165,7 +162,7 @@ def iterate(chain: Chain, state: State, sampler: Sampler, schedule: Schedule) ->
     chain.counts.update(sampler.step(state, chain.rng))
     if every and chain.iteration % every == 0:
         state.set_prior(state.prior.update(state.sizes, state.n_items, chain.rng))
-    if chain.iteration % LEARN_EVERY == 0:
+    if chain.iteration % schedule.learn_every == 0:
         state.move_learned(chain.rng)
     state.move_latent(chain.rng)
     chain.iteration += 1

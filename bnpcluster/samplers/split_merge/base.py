@@ -25,8 +25,8 @@ IDLE = 20  # cost, in items, of a move that is rejected before any computation o
 PASSES = 1.5
 COLUMNS = 16  # per 16 columns, adding an item costs one more comparison
 # With few items, moves may cost as much as a sweep over this number divided by that of the columns,
-# so that small clusters can come and go. An iteration takes about half as long again.
-FEW = 2000
+# so that small clusters can come and go: the rest of an iteration takes as long anyway.
+FEW = 6000
 # In wide data a move costs little beside an update of learned hyper-parameters, and chains need
 # many to find the same partition: they may cost as much as a sweep over so many items per column.
 WIDE = 200
@@ -76,7 +76,7 @@ class SplitMergeSampler(Sampler):
         """Number of moves; under "auto" they cost about as much as one Gibbs sweep.
 
         If items are few or wide, they cost more. After warm-up, moves that were idle are made less
-        often. A number that is not whole is rounded at random, whatever the state is.
+        often, unless items are few. A number that is not whole is rounded at random, whatever the state is.
         """
         if self.n_moves != "auto":
             return whole("n_moves", self.n_moves, 1)
@@ -86,7 +86,7 @@ class SplitMergeSampler(Sampler):
         if state.adapting:
             return round(tuning["moves"])
         share = min(max(tuning["large"] / USEFUL, IDLY), 1.0)
-        return int(tuning["moves"] * share + rng.random())
+        return int(max(tuning["moves"] * share, tuning["least"]) + rng.random())
 
     def _learn(self, state: State, work: float, large: float, n_moves: int) -> None:
         """Tune the number of moves during warm-up, from their cost and what they achieved.
@@ -104,6 +104,9 @@ class SplitMergeSampler(Sampler):
         tuning["seen"] = seen
         tuning["cost"] = tuning.get("cost", cost) * (1.0 - rate) + rate * cost
         tuning["moves"] = min(max(self._enough(state, n_columns) / tuning["cost"], 1.0), MOST_MOVES)
+        # With few items an iteration is short whatever the moves, and they help small clusters.
+        least = self.few // (n_columns or DISCRETE) / tuning["cost"]
+        tuning["least"] = min(least, tuning["moves"])
         late = (LATE + 1.0) / (LATE + seen)
         tuning["large"] = tuning.get("large", 0.0) * (1.0 - late) + late * min(large, 1.0)
 
