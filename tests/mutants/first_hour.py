@@ -11,15 +11,15 @@ TABLES = "test_pyclone.py::"
 FIRST_HOUR = [
     Mutant(
         "samplers/split_merge/base.py",
-        "SplitMergeSampler._enough",
+        "SplitMergeSampler._learn",
         "few rows get no more moves than many",
-        "return max(state.n_items, few)",
-        "return state.n_items",
+        "enough = max(state.n_items, self._few(state))",
+        "enough = state.n_items",
         "samplers/split_merge/test_kernel.py::test_few_items_get_more_moves",
     ),
     Mutant(
         "samplers/split_merge/base.py",
-        "SplitMergeSampler._enough",
+        "SplitMergeSampler._few",
         "columns cost nothing",
         "self.few // (n_columns or DISCRETE)",
         "self.few",

@@ -417,7 +417,7 @@ SPLIT_MERGE = [
         "samplers/split_merge/base.py",
         "SplitMergeSampler._how_many",
         "idle moves are not made less often",
-        'min(max(tuning["large"] / USEFUL, IDLY), 1.0)',
+        'min(max(tuning["large"] / USEFUL, least), 1.0)',
         "1.0",
         f"{PAIRS}test_idle_moves_become_fewer_after_warm_up[100]",
     ),
@@ -428,6 +428,14 @@ SPLIT_MERGE = [
         "* share + rng.random())",
         "* share)",
         f"{PAIRS}test_a_number_that_is_not_whole_is_rounded_at_random",
+    ),
+    Mutant(
+        "samplers/split_merge/base.py",
+        "SplitMergeSampler._how_many",
+        "idle moves of few rows are as few as those of many",
+        "max(IDLY * n, HALF * few)",
+        "IDLY * max(n, few)",
+        f"{PAIRS}test_idle_moves_become_fewer_after_warm_up[100]",
     ),
     Mutant(
         "samplers/split_merge/base.py",

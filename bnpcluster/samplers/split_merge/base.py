@@ -32,9 +32,11 @@ FEW = 6000
 WIDE = 200
 DISCRETE = 8  # number of columns assumed for a likelihood without coordinates
 # After warm-up, moves are as many as in warm-up if at least this share of iterations has brought
-# about a large move, else in proportion, but never fewer than the share IDLY.
+# about a large move, else in proportion. They cost at least IDLY of a sweep, and of rows that are
+# few or wide, where moves cost little time, half as much as in warm-up.
 USEFUL = 0.02
 IDLY = 0.2
+HALF = 0.5
 LATE = 3.0  # iteration t of warm-up counts in proportion to t to this power: the last quarter most
 
 
@@ -76,7 +78,7 @@ class SplitMergeSampler(Sampler):
         """Number of moves; under "auto" they cost about as much as one Gibbs sweep.
 
         If items are few or wide, they cost more. After warm-up, moves that were idle are made less
-        often, unless items are few. A number that is not whole is rounded at random, whatever the state is.
+        often. A number that is not whole is rounded at random, whatever the state is.
         """
         if self.n_moves != "auto":
             return whole("n_moves", self.n_moves, 1)
@@ -85,8 +87,10 @@ class SplitMergeSampler(Sampler):
             return UNTUNED
         if state.adapting:
             return round(tuning["moves"])
-        share = min(max(tuning["large"] / USEFUL, IDLY), 1.0)
-        return int(max(tuning["moves"] * share, tuning["least"]) + rng.random())
+        n, few = state.n_items, self._few(state)
+        least = max(IDLY * n, HALF * few) / max(n, few)
+        share = min(max(tuning["large"] / USEFUL, least), 1.0)
+        return int(tuning["moves"] * share + rng.random())
 
     def _learn(self, state: State, work: float, large: float, n_moves: int) -> None:
         """Tune the number of moves during warm-up, from their cost and what they achieved.
@@ -103,17 +107,15 @@ class SplitMergeSampler(Sampler):
         rate = 1.0 / min(seen, MEMORY)
         tuning["seen"] = seen
         tuning["cost"] = tuning.get("cost", cost) * (1.0 - rate) + rate * cost
-        tuning["moves"] = min(max(self._enough(state, n_columns) / tuning["cost"], 1.0), MOST_MOVES)
-        # With few items an iteration is short whatever the moves, and they help small clusters.
-        least = self.few // (n_columns or DISCRETE) / tuning["cost"]
-        tuning["least"] = min(least, tuning["moves"])
+        enough = max(state.n_items, self._few(state))
+        tuning["moves"] = min(max(enough / tuning["cost"], 1.0), MOST_MOVES)
         late = (LATE + 1.0) / (LATE + seen)
         tuning["large"] = tuning.get("large", 0.0) * (1.0 - late) + late * min(large, 1.0)
 
-    def _enough(self, state: State, n_columns: int) -> float:
-        """What the moves of an iteration of warm-up may cost, in items."""
-        few = max(self.few // (n_columns or DISCRETE), WIDE * n_columns) if self.few else 0
-        return max(state.n_items, few)
+    def _few(self, state: State) -> int:
+        """Number of items below which they are few or wide: moves may cost a sweep over so many."""
+        n_columns = n_coordinates(state.problem.likelihood)
+        return max(self.few // (n_columns or DISCRETE), WIDE * n_columns) if self.few else 0
 
 
 class PairSampler(SplitMergeSampler):

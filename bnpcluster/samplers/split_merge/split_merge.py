@@ -41,8 +41,9 @@ class SplitMerge(PairSampler):
         balanced pairs of clusters, and then their rows. So small clusters can merge, too.
     n_moves : int or "auto", default="auto"
         Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or more if rows are
-        few or wide; tuned in warm-up. After warm-up they become fewer, down to a fifth, if hardly
-        any has moved many rows (10, and the square root of their number) in its later part.
+        few or wide; tuned in warm-up. After warm-up they become fewer, down to a fifth of
+        a sweep (of few or wide rows, down to half as many), if hardly any has moved many rows (10,
+        and the square root of their number) in its later part.
     n_gibbs : int, default=1
         Gibbs sweeps per iteration; 0 gives the pure sampler.
 
