@@ -24,7 +24,8 @@ from bnpcluster import (
 from bnpcluster._core.jit import DISABLED, KERNELS
 from bnpcluster._core.state import State
 from bnpcluster._fitting import chain_runs
-from bnpcluster._fitting.rounds import BOUNDARY, Chain, Schedule, Stop, _round_ends, run_chains
+from bnpcluster._fitting.lengths import Asked, Lengths
+from bnpcluster._fitting.rounds import BOUNDARY, Chain, Stop, _fixed_round_ends, run_chains
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge
@@ -158,9 +159,7 @@ def test_chains_and_iterations_have_randomness_of_their_own(blobs):
     bound = NormalInverseGamma().bind(blobs[0][::5])
     rngs = map(np.random.default_rng, range(3))
     start = [Chain(np.zeros(12, int), DirichletProcess(), rng) for rng in rngs]
-    chains = run_chains(
-        start, bound, Watched(), Schedule(n_draws=7, n_warmup=0, thin=1), stop=Stop()
-    )
+    chains = run_chains(start, bound, Watched(), Lengths(Asked(7, 0, 1, 7)), stop=Stop())
     assert len(set(seen)) == len(seen) == 21
     assert len({trace["alpha"] for chain in chains for trace in chain.traces}) == 21
 
@@ -175,8 +174,8 @@ def test_rounds_change_no_bit(blobs):
     bound, ends = NormalInverseGamma().bind(blobs[0][::5]), []
     for length in (None, 1, 60):
         start = Chain(np.zeros(12, int), DirichletProcess(), np.random.default_rng(0))
-        schedule = Schedule(n_draws=130, n_warmup=0, thin=1)
-        (end,) = run_chains([start], bound, Gibbs(), schedule, stop=Stop(), round_length=length)
+        lengths = Lengths(Asked(130, 0, 1, 130))
+        (end,) = run_chains([start], bound, Gibbs(), lengths, stop=Stop(), round_length=length)
         assert end.prior.values["alpha"] == end.traces[-1]["alpha"]
         ends.append((np.array(end.draws).tolist(), end.traces, end.iteration))
     assert ends[0] == ends[1] == ends[2]
@@ -185,7 +184,7 @@ def test_rounds_change_no_bit(blobs):
 @pytest.mark.parametrize("length", [None, 1, 60, 170])
 @pytest.mark.parametrize("start", [0, 70])
 def test_rounds_end_at_boundaries(start, length):
-    ends = list(_round_ends(start, 430, length))
+    ends = list(_fixed_round_ends(start, 430, length))
     assert ends[-1] == 430
     assert all(end % BOUNDARY == 0 for end in ends[:-1])
 

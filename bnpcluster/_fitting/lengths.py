@@ -30,7 +30,7 @@ SURE = 300
 PATIENCE = 3
 """Rounds without progress that end warm-up or sampling."""
 
-PROGRESS = 0.9
+PROGRESS = 0.97
 """Progress means that the shortfall falls below this times what it was."""
 
 

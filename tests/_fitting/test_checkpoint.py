@@ -21,7 +21,8 @@ from bnpcluster import DPMixture
 from bnpcluster._fitting import rounds as chains_module
 from bnpcluster._fitting.chain_runs import checkpoint_of
 from bnpcluster._fitting.checkpoint import EVERY, Checkpoint, frozen
-from bnpcluster._fitting.rounds import Chain, Schedule, run_chains
+from bnpcluster._fitting.lengths import Asked, Lengths
+from bnpcluster._fitting.rounds import Chain, run_chains
 from bnpcluster._fitting.stop import Stop
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import DirichletProcess
@@ -343,7 +344,7 @@ def test_saves_that_take_long_are_made_less_often(saved, monkeypatch):
         made.clear()
 
 
-SCHEDULE = Schedule(n_draws=150, n_warmup=0, thin=1)
+LENGTHS = Lengths(Asked(150, 0, 1, 150))
 
 
 def started(*iterations):
@@ -358,7 +359,7 @@ def started(*iterations):
 @pytest.mark.parametrize("iterations", [(150, 50), (50, 150), (100, 100)])
 def test_chains_that_were_stopped_apart_all_reach_the_end(iterations):
     bound, chains = started(*iterations)
-    done = run_chains(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
+    done = run_chains(chains, bound, Gibbs(), LENGTHS, stop=Stop(), round_length=50)
     assert [chain.iteration for chain in done] == [150, 150]
 
 
@@ -380,7 +381,7 @@ def test_workers_that_break_down_are_an_error(monkeypatch):
     bound, chains = started(0, 0)
     in_second_round(monkeypatch, broken)
     with pytest.raises(BrokenProcessPool):  # of something else: no memory, for instance
-        run_chains(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
+        run_chains(chains, bound, Gibbs(), LENGTHS, stop=Stop(), round_length=50)
 
 
 def test_workers_killed_by_an_interrupt_cost_their_round(monkeypatch):
@@ -392,7 +393,7 @@ def test_workers_killed_by_an_interrupt_cost_their_round(monkeypatch):
 
     bound, chains = started(0, 0)
     in_second_round(monkeypatch, interrupted)
-    done = run_chains(chains, bound, Gibbs(), SCHEDULE, stop=stop, round_length=50)
+    done = run_chains(chains, bound, Gibbs(), LENGTHS, stop=stop, round_length=50)
     assert [len(chain.draws) for chain in done] == [50, 50]
 
 
@@ -406,7 +407,7 @@ def test_workers_that_do_not_come_back_are_given_up(monkeypatch, interrupts):
 
     bound, chains = started(0, 0)
     in_second_round(monkeypatch, hangs)
-    done = run_chains(chains, bound, Gibbs(), SCHEDULE, stop=Stop(), round_length=50)
+    done = run_chains(chains, bound, Gibbs(), LENGTHS, stop=Stop(), round_length=50)
     assert [len(chain.draws) for chain in done] == [50, 50]
 
 

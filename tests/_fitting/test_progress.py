@@ -12,6 +12,7 @@ import pytest
 
 from bnpcluster import DPMixture
 from bnpcluster._fitting import chain_runs, progress
+from bnpcluster._fitting.lengths import Asked, Lengths
 from bnpcluster._fitting.progress import (
     Bar,
     Lines,
@@ -20,7 +21,7 @@ from bnpcluster._fitting.progress import (
     summary,
     value_range,
 )
-from bnpcluster._fitting.rounds import Chain, Schedule
+from bnpcluster._fitting.rounds import Chain
 from bnpcluster.priors import DirichletProcess
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -124,7 +125,7 @@ def test_chains_that_go_on_start_where_they_are(blobs, monkeypatch):
 
 def test_there_are_lines_without_tqdm(monkeypatch):
     terminal(monkeypatch)
-    schedule = Schedule(50, 50, 1)
+    schedule = Lengths(Asked(50, 50, 1, 50))
     assert type(progress_display(1, chains_at(0, 0), schedule)) is Bar
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert type(progress_display(1, chains_at(0, 0), schedule)) is Lines
@@ -146,7 +147,7 @@ def test_a_notebook_shows_a_bar(monkeypatch):
 
 
 def test_lines_are_few(capsys):
-    schedule = Schedule(n_draws=5000, n_warmup=5000, thin=1)
+    schedule = Lengths(Asked(5000, 5000, 1, 5000))
     lines = Lines(chains_at(0, 0), schedule)
     for done in range(50, 10_050, 50):
         lines.show(chains_at(done, done))
@@ -159,7 +160,7 @@ def test_lines_are_few(capsys):
 def test_time_left_is_by_the_pace_since_the_start(monkeypatch, capsys):
     clock = iter([10.0, 20.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-    lines = Lines(chains_at(100, 100), Schedule(400, 100, 1))
+    lines = Lines(chains_at(100, 100), Lengths(Asked(400, 100, 1, 400)))
     lines.show(chains_at(200, 200))
     assert "400/1000 iterations, 20 it/s, K 2..5, log p -20..-19, 30 s left" in (
         capsys.readouterr().err
