@@ -326,8 +326,8 @@ MISSING = [
         "[nig]",
     ),
     Mutant(
-        "_estimators/mixture.py",
-        "Mixture._served",
+        "_predict/predictive.py",
+        "served",
         "rows with holes meet slots of complete data",
         "            fitted = fitted._replace(bound=fitted.fixed_likelihood.bind_observed(rows))\n",
         "            pass\n",
