@@ -18,9 +18,9 @@ def ring(seed=0):
     rng = np.random.default_rng(seed)
     angle = rng.uniform(0, 2 * np.pi, 150)
     noise = rng.normal(scale=0.25, size=(150, 2))
-    far, few = rng.normal(scale=0.3, size=(50, 2)), rng.normal(scale=0.1, size=(3, 2))
+    far, few = rng.normal([9, 0], 0.3, size=(50, 2)), rng.normal([0, 30], 0.1, size=(3, 2))
     around = 3 * np.column_stack([np.cos(angle), np.sin(angle)]) + noise
-    return np.vstack([few + [0, 30], around, far + [9, 0]])
+    return np.vstack([few, around, far])
 
 
 X = ring()
