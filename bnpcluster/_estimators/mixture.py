@@ -335,6 +335,10 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         with with_columns(self._fitted.constants.names(self._names())):
             return predict(self._served(X), X)
 
+    def _memberships(self, X: np.ndarray) -> np.ndarray:
+        """The memberships of clusters at rows that were read already."""
+        return of_clusters(self._fitted, self._predicted(X).membership)
+
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable cluster of each row.
 
@@ -353,7 +357,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             jointly. `report()` states the agreement.
         """
         rows = self._new_rows(X)
-        labels = assigned(of_clusters(self._fitted, self._predicted(rows).membership))
+        labels = assigned(self._memberships(rows))
         return np.where(without_values(rows), -1, labels)
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -376,7 +380,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             Rows sum to one, or with `min_cluster_size` to the probability of being in any of the
             large clusters.
         """
-        return of_clusters(self._fitted, self._predicted(self._new_rows(X)).membership)
+        return self._memberships(self._new_rows(X))
 
     def transform(self, X: Any) -> np.ndarray:
         """Return membership probabilities, the same as `predict_proba`.
