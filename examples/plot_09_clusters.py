@@ -2,8 +2,8 @@
 Components and clusters
 =======================
 
-A ring is no Gaussian cloud, so a mixture takes several components for it. Joined by their overlap, they
-are one cluster. Small groups may be left without a cluster.
+A ring is no Gaussian cloud, so a mixture takes several components for it. Joined by their overlap,
+they are one cluster. Small groups may be left without a cluster.
 """
 
 # %%
@@ -23,8 +23,8 @@ model = DPMixture(merge=0.02, min_cluster_size=20, n_draws=2000, random_state=0)
 print(model.report())
 
 # %%
-# On the left, which components are joined at which overlap. Neighbours on the ring overlap, and nothing
-# else does. On the right, the components and the clusters.
+# On the left, which components are joined at which overlap. Neighbours on the ring overlap, and
+# nothing else does. On the right, the components and the clusters.
 figure, axes = plt.subplots(1, 3, figsize=(14, 4.2), layout="constrained")
 MergeTreeDisplay.from_estimator(model, ax=axes[0])
 ClusterDisplay.from_estimator(model, labels=model.component_labels_, ax=axes[1])

@@ -57,8 +57,6 @@ class Sampled(ClusterMixin, BaseEstimator):
     """What the model clusters, for messages."""
 
     n_particles: int | None = None
-    merge: Any = None
-    max_clusters: int | None = None
     diagnostics_: Diagnostics | RunDiagnostics
     _inits: tuple[str, ...] = STARTS
     _fitted: Fitted
@@ -91,6 +89,10 @@ class Sampled(ClusterMixin, BaseEstimator):
     def _describe_quality(self) -> dict[str, str]:
         """Lines at the end of the report."""
         return {}
+
+    def _joins(self) -> tuple[float | None, int | None]:
+        """Where joins of components stop: the smallest overlap, and the most clusters."""
+        return None, None
 
     def _tree(self, fitted: Fitted) -> MergeTree:
         """How the components of the estimate are joined."""
@@ -183,8 +185,7 @@ class Sampled(ClusterMixin, BaseEstimator):
         if isinstance(self.init, str) and self.init not in self._inits:
             raise ValueError(arguments.unknown("init", self.init, self._inits))
         clusters.loss_and_cost(self.point_estimate)
-        clusters.threshold(self.merge)
-        clusters.limit("max_clusters", self.max_clusters)
+        self._joins()
         clusters.limit("min_cluster_size", self.min_cluster_size)
         return likelihood, prior, sampler
 
@@ -222,8 +223,7 @@ class Sampled(ClusterMixin, BaseEstimator):
 
     def _with_clusters(self, fitted: Fitted) -> tuple[Fitted, bool]:
         """The record with the point estimate and its clusters; False if Ctrl-C cut this short."""
-        level = clusters.threshold(self.merge)
-        most = clusters.limit("max_clusters", self.max_clusters)
+        level, most = self._joins()
         smallest = clusters.limit("min_cluster_size", self.min_cluster_size)
         components, finished = self._estimate(fitted)
         fitted, groups = fitted._replace(estimate=components), np.arange(components.max() + 1)

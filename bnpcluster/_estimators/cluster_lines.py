@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._estimators.clusters import loss_and_cost, threshold
+from bnpcluster._estimators.clusters import loss_and_cost
 from bnpcluster.posterior import Posterior
+
+ONE = {"rows": "row", "vertices": "vertex"}
 
 
 def describe_clusters(model: Any) -> dict[str, str]:
@@ -35,15 +37,18 @@ def word(model: Any) -> str:
 def _estimated(model: Any) -> str:
     loss, cost = loss_and_cost(model.point_estimate)
     how = loss if cost == 1.0 else f"{loss}, cost {cost:g}"
-    text, level = f"{model._fitted.estimate.max() + 1} in the point estimate ({how})", ""
-    if model._fitted.tree is not None and model._fitted.clusters is None:
-        level = f", none of which overlap by {threshold(model.merge):g} or more"
-    return text + level
+    level, text = (
+        model._joins()[0],
+        f"{model._fitted.estimate.max() + 1} in the point estimate ({how})",
+    )
+    if model._fitted.tree is None or model._fitted.clusters is not None:
+        return text
+    return f"{text}, none of which overlap by {level:g} or more"
 
 
 def _from_components(model: Any) -> str:
     """How many clusters the components became, and how."""
-    labels, level, most = model._fitted.cluster_labels, threshold(model.merge), model.max_clusters
+    labels, (level, most) = model._fitted.cluster_labels, model._joins()
     text = str(model.n_clusters_)
     if model._fitted.tree is not None:
         text += ", after joining " + (
@@ -81,8 +86,8 @@ def notes(model: Any) -> dict[str, str]:
         }
     what = word(model)
     start = (
-        f"the point estimate has {n} {what}, but {likely} is the most probable number "
-        f"(probability {pmf[likely]:.2f})"
+        f"the point estimate has {n} {what if n > 1 else what[:-1]}, but {likely} is the most "
+        f"probable number (probability {pmf[likely]:.2f})"
     )
     return {"note": f"{start}. {_reason(model, n, likely, what)}".removesuffix(".")}
 
@@ -97,7 +102,8 @@ def _reason(model: Any, n: int, likely: int, what: str) -> str:
     if n < likely:
         size = _smallest_size(posterior, likely)
         return (
-            f"In most draws with {likely} {what}, the smallest has at most {size} {items}. The "
+            f"In most draws with {likely} {what}, the smallest has at most "
+            f"{size} {ONE[items] if size == 1 else items}. The "
             f"estimate has such {what} only if enough draws agree on which {items} they are.{asked}"
         )
     smallest = np.flatnonzero(labels == n - 1)

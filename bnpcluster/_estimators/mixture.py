@@ -13,7 +13,7 @@ from bnpcluster import densities
 from bnpcluster._core import arguments
 from bnpcluster._core.messages import MORE_DRAWS, MORE_PARTICLES, Message, with_columns
 from bnpcluster._estimators.base import Components, Sampled
-from bnpcluster._estimators.clusters import assigned, of_clusters, tree_of
+from bnpcluster._estimators.clusters import assigned, limit, of_clusters, threshold, tree_of
 from bnpcluster._estimators.encoding import (
     Encoding,
     check_dates,
@@ -311,6 +311,9 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         """The fit, with bound data that can score the rows `X`, or columns if `X` is None."""
         check_is_fitted(self)
         return served(self._fitted, X)
+
+    def _joins(self) -> tuple[float | None, int | None]:
+        return threshold(self.merge), limit("max_clusters", self.max_clusters)
 
     def _tree(self, fitted: Fitted) -> MergeTree:
         return tree_of(fitted)

@@ -180,9 +180,9 @@ class MergeTreeDisplay:
         ticks = [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, LEAST]
         ax.set_xticks(ticks, [*map(str, ticks[:-1]), f"{LEAST:g} or less"])
         ax.minorticks_off()
-        names = [f"component {k} ({size})" for k, size in enumerate(self.sizes)]
-        shown = order if n <= NAMED else []
-        ax.set_yticks(range(len(shown)), [names[k] for k in shown], fontsize="small")
+        shown = order[: n if n <= NAMED else 0]
+        names = [f"component {k} ({self.sizes[k]})" for k in shown]
+        ax.set_yticks(range(len(shown)), names, fontsize="small")
         ax.tick_params(axis="y", length=0)
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
