@@ -505,10 +505,10 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         if not own:
             return impute(self._served(rows), rows)
         observed, filled = self._fitted.observed, rows.copy()
-        inside, empty = rows[observed.numbers], rows[observed.empty]
-        filled[observed.numbers] = impute(self._served(inside), inside, np.arange(len(inside)))
-        if len(empty):  # they are no items of the fit
-            filled[observed.empty] = impute(self._served(empty), empty)
+        members = np.arange(len(observed.numbers))
+        for some, items in ((observed.numbers, members), (observed.empty, None)):
+            if len(some):  # rows without values are no items of the fit
+                filled[some] = impute(self._served(rows[some]), rows[some], items)
         return filled
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
