@@ -132,7 +132,7 @@ def membership(posterior: Posterior, labels: NDArray[np.intp]) -> NDArray[np.flo
             cell = row.astype(np.intp) * n_clusters + labels
             counts = np.bincount(cell, minlength=size * n_clusters).reshape(size, n_clusters)
             result += (weight * counts / counts.sum(axis=1, keepdims=True))[row]
-    return result
+    return np.minimum(result, 1.0)  # up to rounding it is no more
 
 
 def weighted_quantile(

@@ -11,7 +11,7 @@ from bnpcluster.plotting import (
     MergeTreeDisplay,
     NumberOfClustersDisplay,
 )
-from bnpcluster.plotting.common import labels_for
+from bnpcluster.plotting.common import labels_for, membership
 from bnpcluster.plotting.merge_tree_display import AUTO, LEAST, REST
 from bnpcluster.posterior import Posterior
 from tests._estimators.test_clusters import QUICK, X
@@ -122,3 +122,9 @@ def test_numbers_are_of_components(model):
 def test_negative_labels_stay_apart():
     posterior = Posterior(np.zeros((1, 1, 5), int))
     assert labels_for(posterior, [-1, 3, 3, 1, -7]).tolist() == [-1, 0, 0, 1, -1]
+
+
+def test_memberships_are_at_most_one():
+    for n_draws in range(3, 200):
+        posterior = Posterior(np.zeros((1, n_draws, 7), int))
+        assert membership(posterior, np.zeros(7, int)).max() <= 1.0
