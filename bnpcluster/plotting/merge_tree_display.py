@@ -177,8 +177,8 @@ class MergeTreeDisplay:
         """Name the components and the axis."""
         n = self.tree.n_components
         ax.set(xscale="log", xlim=(1, 0.6 * LEAST), ylim=(n - 0.5, -0.5))
-        ticks = [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, LEAST]
-        ax.set_xticks(ticks, [*map(str, ticks[:-1]), f"{LEAST:g} or less"])
+        ticks = [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, LEAST]
+        ax.set_xticks(ticks, [*map(str, ticks[:-1]), f"\N{LESS-THAN OR EQUAL TO} {LEAST:g}"])
         ax.minorticks_off()
         shown = order[: n if n <= NAMED else 0]
         names = [f"component {k} ({self.sizes[k]})" for k in shown]
