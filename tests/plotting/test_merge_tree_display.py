@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from bnpcluster import DPMixture
+from bnpcluster import DPMixture, InfiniteRelationalModel
 from bnpcluster.partitions import merge_tree
 from bnpcluster.plotting import (
+    AdjacencyDisplay,
     ClusterDisplay,
     CoclusteringDisplay,
     MergeTreeDisplay,
@@ -111,6 +112,16 @@ def test_rows_in_no_cluster_are_last_in_the_matrix(model):
     display = CoclusteringDisplay.from_estimator(model)
     assert display.boundaries.tolist() == [150, 200, 203]
     assert set(display.order[-3:]) == {0, 1, 2}
+
+
+def test_vertices_in_no_cluster_are_last():
+    A = np.kron(np.eye(3), np.ones((5, 5)))[:-3, :-3]
+    np.fill_diagonal(A, 0.0)
+    model = InfiniteRelationalModel(min_cluster_size=3, **QUICK).fit(A[::-1, ::-1])
+    assert model.labels_.tolist() == [-1] * 2 + [0] * 5 + [1] * 5
+    display = AdjacencyDisplay.from_estimator(model)
+    assert display.boundaries.tolist() == [5, 10, 12]
+    np.testing.assert_array_equal(display.density[10:, 10:], [[0.0, 1.0], [1.0, 0.0]])
 
 
 def test_numbers_are_of_components(model):
