@@ -199,7 +199,7 @@ class Sampled(ClusterMixin, BaseEstimator):
             self.diagnostics_ = outcome.diagnostics
             self.converged_ = outcome.diagnostics.converged
             self.sampler_stats_, self.n_iter_ = outcome.sampler_stats, outcome.n_iter
-            self.component_labels_ = fitted.all_rows(fitted.estimate)
+            self.component_labels_ = fitted.all_rows(fitted.estimate).copy()
             self.labels_ = fitted.all_rows(fitted.cluster_labels)
             self.n_clusters_ = int(self.labels_.max()) + 1
             self.n_clusters_posterior_ = fitted.posterior.n_clusters_pmf()
