@@ -57,12 +57,13 @@ INIT = """init : str or array of int, default="auto"
     ``"auto"``: k-means with too many centres, a different number in each chain.
 """
 
-POINT = """point_estimate : {"vi", "binder", "map"} or pair, default="vi"
+POINT = """point_estimate : {"vi", "binder", "map"} or pair, default=("vi", 1.5)
     What `component_labels_` minimises: the expected variation of information, the expected Binder
     loss, or (``"map"``) the draw with the highest joint density. A pair such as ``("vi", 1.5)``
     adds the cost of separating two rows that belong together, above 0 and below 2; joining two
-    that do not costs 2 minus this. A larger cost gives fewer components.
+    that do not costs 2 minus this. A larger cost gives fewer components. A name alone has cost 1.
 """
+POINT_OF_NETWORKS = POINT.replace('default=("vi", 1.5)', 'default="vi"')
 
 MERGING = """merge : None, "auto" or float, default=None
     Whether to join components that overlap to clusters. With a number between 0 and 1, components
@@ -144,7 +145,7 @@ def documented(cls: Class) -> Class:
     parts = {
         "parameters": MODEL + LENGTHS + INIT + POINT + MERGING + SMALL + REST,
         "lengths": LENGTHS,
-        "rest": POINT + SMALL + REST,
+        "rest": POINT_OF_NETWORKS + SMALL + REST,
         "attributes": ATTRIBUTES + OF_ROWS,
         "network_attributes": ATTRIBUTES,
     }

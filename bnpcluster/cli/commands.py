@@ -179,8 +179,8 @@ def _add_clusters(group: Any) -> None:
         "--point-estimate",
         type=parse_value,
         metavar="NAME",
-        help="vi, binder or map; vi by default. vi,1.5 has a cost of separating rows: above 1, "
-        "there are fewer clusters",
+        help="vi, binder or map; with a cost of separating rows, such as vi,1.5 (the default): "
+        "above 1, there are fewer clusters",
     )
     add(
         "--merge",
