@@ -56,7 +56,7 @@ class MergeTreeDisplay:
     >>> tree = merge_tree([[0.9, 0.1, 0.0], [0.4, 0.6, 0.0], [0.0, 0.1, 0.9]])
     >>> display = MergeTreeDisplay(tree, sizes=[1, 1, 1]).plot()
     >>> [text.get_text() for text in display.texts_]
-    ['0.31', '0.053']
+    ['0.31', '0.048']
     """
 
     def __init__(

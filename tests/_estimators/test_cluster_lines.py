@@ -83,11 +83,11 @@ def test_settings_of_joins_are_in_the_report():
         "n_chains": 2,
         "random_state": 0,
     }
-    text = str(DPMixture(merge=0.9, random_state=0, **quick).fit(X).report())
+    text = str(DPMixture(merge=0.9, **quick).fit(X).report())
     assert "3 in the point estimate (vi), none of which overlap by 0.9 or more" in text
-    text = str(DPMixture(merge=0.9, max_clusters=2, random_state=0, **quick).fit(X).report())
+    text = str(DPMixture(merge=0.9, max_clusters=2, **quick).fit(X).report())
     assert (
         "overlap by at least 0.9, and then others until there are at most 2; sizes 40, 20" in text
     )
-    text = str(DPMixture(max_clusters=2, random_state=0, **quick).fit(X).report())
+    text = str(DPMixture(max_clusters=2, **quick).fit(X).report())
     assert "2, after joining the components that overlap most until there are at most 2" in text
