@@ -4,8 +4,8 @@ Parts: sweeps (against the C++ yardstick, built and run in the same invocation w
 found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
 smc (particle filters), wide (agreement of separate fits of wide data), search (for a point
-estimate, against all partitions), defaults and others (beside scikit-learn). Without parts, all of
-them.
+estimate, against all partitions), defaults and others (beside scikit-learn), merging (costs of the
+estimate and joins of components). Without parts, all of them.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from benchmarks import (
     hyper,
     large,
     latency,
+    merging,
     mixing,
     moves,
     networks,
@@ -42,6 +43,7 @@ PARTS = {
     "search": search.measure,
     "wide": wide.measure,
     "defaults": defaults.measure,
+    "merging": merging.measure,
     "others": others.measure,
 }
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -81,6 +83,8 @@ def _add_defaults(group):
     add = group.add_argument
     out = Path("benchmarks_defaults.csv")
     add("--out", type=Path, default=out, help=f"lines of the fits (default {out}); kept, and added")
+    lines = Path("benchmarks_merging.csv")
+    add("--merging", type=Path, default=lines, help=f"merging: its lines (default {lines}); kept")
     add("--peers", type=Path, help="a file of lines whose peers need not be measured again")
     add("--baseline", type=Path, help="an earlier file of lines, to compare ours with")
     add("--only", metavar="NAME[,NAME]", help="sets, all without it")

@@ -113,7 +113,7 @@ def write(path, lines, sets, judged, families, starts):
     parts = ["\n".join(f"- {sentence}" for sentence in summary(lines, sets, judged, {}))]
     parts.append(_table(lines, sets))
     if rows := _rows_of_single(lines, families, starts):
-        parts.append(_markdown([["data", *(f"from {init}" for init in starts)], *rows]))
+        parts.append(markdown([["data", *(f"from {init}" for init in starts)], *rows]))
     block = "\n\n".join([BEGIN, *parts, END])
     pattern = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
     path.write_text(pattern.sub(lambda _: block, text))
@@ -129,7 +129,7 @@ def _table(lines, sets):
             cells = [_cell(lines.get((name, method))) for method in TITLES]
             size = f"{there[0].rows:.0f}, {there[0].columns:.0f}"
             rows.append([name, size, *cells, _agreement(lines.get((name, "ours")))])
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def _cell(line):
@@ -148,7 +148,7 @@ def _rows_of_single(lines, families, starts):
     return [row for row in rows if any(row[1:])]
 
 
-def _markdown(rows):
+def markdown(rows):
     """A table whose first row is its head."""
     head, *body = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([head, f"|{'---|' * len(rows[0])}", *body])

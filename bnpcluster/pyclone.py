@@ -13,6 +13,7 @@ from bnpcluster._estimators.mixture import Mixture
 from bnpcluster._predict.kernels import add_posteriors, load_draw, set_overlap
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.likelihoods.pyclone.tables import index_rows, warn_of_purity, wide
+from bnpcluster.plotting.common import with_rest_last
 
 __all__ = ["mutations", "prevalences"]
 
@@ -75,7 +76,8 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
         The given rows and columns, and ``cluster_id`` (as in `labels_`), ``cellular_prevalence``,
         ``cellular_prevalence_std``, ``cellular_prevalence_lower`` and ``_upper`` (the interval with
         equal tails), and ``cluster_assignment_prob``: the mean over draws of the share of the
-        mutation's cluster that is in `cluster_id`.
+        mutation's cluster that is in `cluster_id`. A mutation without any reads has the
+        ``cluster_id`` -1, and NaN.
 
     Notes
     -----
@@ -107,7 +109,7 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}.")
     at, rows = index_rows(table), np.asarray(wide(table, likelihood.error_rate))
-    if not np.array_equal(rows, model._fitted.X, equal_nan=True):
+    if not np.array_equal(rows, model._fitted.all_rows(model._fitted.X, np.nan), equal_nan=True):
         raise ValueError(
             "table differs from the table of the fit: pass the one that the model was fitted to."
         )
@@ -137,16 +139,18 @@ def _posterior_averages(model: Mixture) -> tuple[np.ndarray, np.ndarray]:
     exactly. The agreement is the share of its block that is in its cluster of the point estimate.
     """
     fitted = model._fitted
+    clusters = with_rest_last(fitted.cluster_labels)
     capacity, n = fitted.log_urn.shape[1], fitted.posterior.n_items
     bound, partition = grown_bound(fitted.bound, capacity), new_partition(n, capacity)
-    overlap = np.zeros((capacity, int(fitted.estimate.max()) + 1))
+    overlap = np.zeros((capacity, int(clusters.max()) + 1))
     total = np.zeros((n, *bound.posterior.shape[1:]))
     agreement = np.zeros(n)
     labels, weights = fitted.posterior.labels.reshape(-1, n), fitted.posterior.weights.ravel()
     for r in np.flatnonzero(weights):
         load_draw(bound, partition, labels[r], fitted.log_urn[r])
-        set_overlap(labels[r], fitted.estimate, overlap, partition.sizes)
+        set_overlap(labels[r], clusters, overlap, partition.sizes)
         add_posteriors(bound, partition.labels, weights[r], total)
-        agreement += weights[r] * overlap[labels[r], fitted.estimate]
+        agreement += weights[r] * overlap[labels[r], clusters]
     total = total[..., : bound.n_grid]
-    return total / total.sum(axis=2, keepdims=True), agreement
+    total = total / total.sum(axis=2, keepdims=True)
+    return fitted.all_rows(total, np.nan), fitted.all_rows(agreement, np.nan)

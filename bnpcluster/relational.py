@@ -49,7 +49,7 @@ class InfiniteRelationalModel(Sampled):
         between chains.
     {rest}
 
-    {attributes}
+    {network_attributes}
 
     References
     ----------
@@ -89,7 +89,8 @@ class InfiniteRelationalModel(Sampled):
         n_chains: int = 4,
         n_jobs: int | None = None,
         init: Any = "auto",
-        point_estimate: str = "vi",
+        point_estimate: Any = "vi",
+        min_cluster_size: int | None = None,
         max_time: float | None = None,
         checkpoint: Any = None,
         warm_start: bool = False,
@@ -140,7 +141,7 @@ class InfiniteRelationalModel(Sampled):
             ensure_min_samples=2,
         )
         components = self._components()
-        return self._adopt(self._run_chains(as_graph(A, self.directed), components))
+        return self._adopt(self._run_chains(as_graph(A, self.directed), components, self.init))
 
     def _check_sampler(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
         if not can_sample(type(sampler), bound):

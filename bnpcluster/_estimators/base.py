@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from bnpcluster._core import arguments
 from bnpcluster._core.messages import MORE_PARTICLES, Action, Message, setting
 from bnpcluster._core.operations import traces_learned
+from bnpcluster._estimators import clusters
 from bnpcluster._estimators.report import Report
 from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task
@@ -22,6 +23,7 @@ from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
 from bnpcluster.likelihoods import Likelihood
+from bnpcluster.partitions import MergeTree
 from bnpcluster.posterior import LazyCoclustering
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import SAMPLERS, ParticleSampler, Sampler
@@ -34,8 +36,10 @@ WITHOUT_EFFECT_ON_DRAWS = (
     "max_time",
     "warm_start",
     "point_estimate",
+    "merge",
+    "max_clusters",
+    "min_cluster_size",
 )
-ESTIMATES = ("vi", "binder", "map")
 EVIDENCE = ("log_evidence_", "log_evidence_se_")
 
 # The texts are constant, so that Python shows each once in a search over many fits.
@@ -102,7 +106,15 @@ class Sampled(ClusterMixin, BaseEstimator):
         """Lines at the end of the report."""
         return {}
 
-    def _run_chains(self, X: Any, components: Components) -> Outcome:
+    def _joins(self) -> tuple[float | None, int | None]:
+        """Where joins of components stop: the smallest overlap, and the most clusters."""
+        return None, None
+
+    def _tree(self, fitted: Fitted) -> MergeTree:
+        """How the components of the estimate are joined."""
+        raise NotImplementedError(f"{type(self).__name__} has no memberships to join clusters by.")
+
+    def _run_chains(self, X: Any, components: Components, init: Any) -> Outcome:
         """Sample the posterior of the partition of validated data with chains."""
         asked = Asked(
             arguments.count_or_auto("n_draws", self.n_draws, 1),
@@ -120,7 +132,7 @@ class Sampled(ClusterMixin, BaseEstimator):
             task,
             bound,
             asked,
-            self.init,
+            init,
             checkpoint=self.checkpoint,
             identity=self._identity(),
             previous=previous if continues else None,
@@ -168,7 +180,7 @@ class Sampled(ClusterMixin, BaseEstimator):
         more = arguments.count("n_draws", n_draws, 1)
         fitted = self._fitted
         outcome = chain_runs.extend(fitted, more, self.n_jobs, self.verbose)
-        return self._adopt(outcome, encoding=fitted.encoding, constants=fitted.constants)
+        return self._adopt(outcome, **fitted.reading)
 
     def _components(self) -> Components:
         """The likelihood, the prior and the sampler, resolved once per fit."""
@@ -189,25 +201,24 @@ class Sampled(ClusterMixin, BaseEstimator):
             sampler.set_params(n_particles=self.n_particles)
         if isinstance(self.init, str) and self.init not in self._inits:
             raise ValueError(arguments.unknown("init", self.init, self._inits))
-        if self.point_estimate not in ESTIMATES:
-            raise ValueError(
-                arguments.unknown("point_estimate", str(self.point_estimate), ESTIMATES)
-            )
+        clusters.loss_and_cost(self.point_estimate)
+        self._joins()
+        clusters.limit("min_cluster_size", self.min_cluster_size)
         return likelihood, prior, sampler
 
     def _adopt(self, outcome: Outcome, **more: Any) -> Any:
         """Set the fitted attributes. `more` are further fields of the record."""
-        fitted = outcome.fitted._replace(**more)
-        labels, searched = self._estimate(fitted)
+        fitted, searched = self._with_clusters(outcome.fitted._replace(**more))
         stop = Stop()
         with interruptible(stop):  # a Ctrl-C now must not leave a model half fitted
-            self._fitted = fitted._replace(estimate=labels)
+            self._fitted = fitted
             self.posterior_ = fitted.posterior
             self.diagnostics_ = outcome.diagnostics
             self.converged_ = outcome.diagnostics.converged
             self.sampler_stats_, self.n_iter_ = outcome.sampler_stats, outcome.n_iter
-            self.labels_ = labels
-            self.n_clusters_ = int(labels.max()) + 1
+            self.component_labels_ = fitted.all_rows(fitted.estimate).copy()
+            self.labels_ = fitted.all_rows(fitted.cluster_labels)
+            self.n_clusters_ = int(self.labels_.max()) + 1
             self.n_clusters_posterior_ = fitted.posterior.n_clusters_pmf()
             self.coclustering_ = LazyCoclustering(fitted.posterior)
             self.interrupted_ = outcome.interrupted or not searched or stop.requested.is_set()
@@ -223,10 +234,27 @@ class Sampled(ClusterMixin, BaseEstimator):
 
     def _estimate(self, fitted: Fitted) -> tuple[np.ndarray, bool]:
         """Labels of the point estimate, and whether the search for it was completed."""
+        loss, cost = clusters.loss_and_cost(self.point_estimate)
         try:
-            return fitted.posterior.point_estimate(self.point_estimate).astype(np.int64), True
+            return fitted.posterior.point_estimate(loss, cost=cost).astype(np.int64), True
         except KeyboardInterrupt:  # keep the draws without a search
             return fitted.posterior.point_estimate("map").astype(np.int64), False
+
+    def _with_clusters(self, fitted: Fitted) -> tuple[Fitted, bool]:
+        """The record with the point estimate and its clusters; False if Ctrl-C cut this short."""
+        level, most = self._joins()
+        smallest = clusters.limit("min_cluster_size", self.min_cluster_size)
+        components, finished = self._estimate(fitted)
+        fitted, groups = fitted._replace(estimate=components), np.arange(components.max() + 1)
+        if level is not None or (most is not None and len(groups) > most):
+            try:
+                fitted = fitted._replace(tree=self._tree(fitted))
+                groups = fitted.tree.cut(level, most)
+            except KeyboardInterrupt:  # keep the components as they are
+                finished = False
+        found = clusters.numbered(groups, components, smallest)
+        is_same = np.array_equal(found, np.arange(len(found)))
+        return fitted._replace(clusters=None if is_same else found), finished
 
     def report(self) -> Report:
         """Summarise the results and their diagnostics, as text or as HTML in notebooks.

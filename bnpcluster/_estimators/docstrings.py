@@ -62,10 +62,29 @@ INIT = """init : str or array of int, default="auto"
     ``"auto"``: k-means with too many centres, a different number in each chain.
 """
 
-REST = """point_estimate : {"vi", "binder", "map"}, default="vi"
-    What `labels_` minimises: the expected variation of information, the expected Binder
-    loss, or (``"map"``) the draw with the highest joint density.
-max_time : float or None, default=None
+POINT = """point_estimate : {"vi", "binder", "map"} or pair, default=("vi", 1.5)
+    What `component_labels_` minimises: the expected variation of information, the expected Binder
+    loss, or (``"map"``) the draw with the highest joint density. A pair such as ``("vi", 1.5)``
+    adds the cost of separating two rows that belong together, above 0 and below 2; joining two
+    that do not costs 2 minus this. A larger cost gives fewer components. A name alone has cost 1.
+"""
+POINT_OF_NETWORKS = POINT.replace('default=("vi", 1.5)', 'default="vi"')
+
+MERGING = """merge : None, "auto" or float, default=None
+    Whether to join components that overlap to clusters. With a number between 0 and 1, components
+    are joined as long as a row of one of them is assigned to the other with at least this
+    probability (see `bnpcluster.partitions.merge_tree`). ``"auto"`` is 0.05. The probabilities are
+    estimated from at most some 2,000 rows of the fit.
+max_clusters : int or None, default=None
+    Largest number of clusters. Components are joined, those that overlap most first, until there
+    are no more. This follows `merge`.
+"""
+
+SMALL = """min_cluster_size : int or None, default=None
+    Smaller clusters are dissolved, after all joins: their rows have the label -1.
+"""
+
+REST = """max_time : float or None, default=None
     Seconds of sampling after which chains stop and keep their draws.
 checkpoint : path or None, default=None
     A directory where the chains are saved during the fit. A later identical fit resumes there.
@@ -82,16 +101,20 @@ verbose : int, default=0
 ATTRIBUTES = """Attributes
 ----------
 labels_ : ndarray of shape (n_samples,)
-    The point estimate: clusters numbered from 0, largest first.
+    Clusters, numbered from 0, largest first. -1 for rows in no cluster: those without any value
+    and, with `min_cluster_size`, those in no large cluster.
+component_labels_ : ndarray of shape (n_samples,)
+    The point estimate: components, numbered in the same way. Every cluster consists of whole
+    components; by default, each component is a cluster.
 n_clusters_ : int
     Number of clusters in `labels_`.
 n_clusters_posterior_ : dict
-    Posterior probability of every number of clusters.
+    Posterior probability of every number of components.
 coclustering_ : LazyCoclustering
-    Posterior probability that two rows share a cluster. Index it like an array, or call
+    Posterior probability that two rows share a component. Index it like an array, or call
     `.sparse(threshold)`; nothing of size n x n is stored.
 posterior_ : Posterior
-    The draws and their summaries.
+    The draws and their summaries, which are about components.
 diagnostics_ : Diagnostics or RunDiagnostics
     For chains, R-hat, effective sample sizes and a verdict; for particles, their effective number
     and the evidence of each run.
@@ -113,14 +136,23 @@ feature_names_in_ : ndarray
     Names of the columns, if X had names.
 """
 
+OF_ROWS = """merge_tree_ : MergeTree
+    How overlapping components are joined, down to a single cluster. It is computed at every access
+    unless `merge` or `max_clusters` needed it in the fit.
+observed_rows_ : ndarray of int
+    Numbers of the rows with at least one value. Other rows are left out of the fit, with a warning,
+    so `posterior_` and `coclustering_` are about the rows listed here.
+"""
+
 
 def documented(cls: Class) -> Class:
     """Insert the shared parts into the docstring of an estimator."""
     parts = {
-        "parameters": MODEL + LENGTHS + INIT + REST,
+        "parameters": MODEL + LENGTHS + INIT + POINT + MERGING + SMALL + REST,
         "lengths": LENGTHS,
-        "rest": REST,
-        "attributes": ATTRIBUTES,
+        "rest": POINT_OF_NETWORKS + SMALL + REST,
+        "attributes": ATTRIBUTES + OF_ROWS,
+        "network_attributes": ATTRIBUTES,
     }
     doc = cls.__doc__ or ""  # empty under python -OO
     for name, text in parts.items():

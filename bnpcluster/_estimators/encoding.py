@@ -30,6 +30,7 @@ class Encoding:
 
     def __init__(self, table: Any):
         columns, self.names = _columns(table)
+        columns = _without_empty_rows(columns)
         self.categories: dict[int, list] = {}
         self.kinds = []
         for j, column in enumerate(columns):
@@ -144,6 +145,17 @@ def _columns(table: Any) -> tuple[list[Any], list[str] | None]:
         return [table[name] for name in table.columns], names
     array = np.asarray(table)
     return [_narrowed(column) for column in array.T], None
+
+
+def _without_empty_rows(columns: list[Any]) -> list[Any]:
+    """The columns without the rows that have no value at all, which a fit leaves out."""
+    if not columns:
+        return columns
+    kept = np.flatnonzero(~np.all([_missing(column) for column in columns], axis=0))
+    if len(kept) in (0, len(columns[0])):
+        return columns
+    taken = [c.iloc[kept] if hasattr(c, "iloc") else c[kept] for c in columns]
+    return [_narrowed(c) if isinstance(c, np.ndarray) else c for c in taken]
 
 
 def _narrowed(column: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from bnpcluster import densities
 from bnpcluster._core import arguments
 from bnpcluster._core.messages import MORE_DRAWS, MORE_PARTICLES, Message, with_columns
 from bnpcluster._estimators.base import Components, Sampled
+from bnpcluster._estimators.clusters import assigned, limit, of_clusters, threshold, tree_of
 from bnpcluster._estimators.encoding import (
     Encoding,
     check_dates,
@@ -24,13 +25,15 @@ from bnpcluster._estimators.encoding import (
 from bnpcluster._estimators.hyper_parameters import describe, hyper_parameters
 from bnpcluster._fitting import smc_runs
 from bnpcluster._fitting.constant_columns import Constants, listed
+from bnpcluster._fitting.empty_rows import ABOUT_OTHERS, ObservedRows, without_values
 from bnpcluster._fitting.fitted import Fitted, Outcome
 from bnpcluster._fitting.wild_values import warn_of_wild_values
 from bnpcluster._predict.imputation import impute
-from bnpcluster._predict.predictive import Prediction, imputed, predict, sample
+from bnpcluster._predict.predictive import Prediction, predict, sample, served
 from bnpcluster.densities import Density
 from bnpcluster.likelihoods import LIKELIHOODS, Columns, Likelihood
 from bnpcluster.likelihoods.base import check_observed
+from bnpcluster.partitions import MergeTree
 from bnpcluster.samplers import SAMPLERS, ParticleSampler
 from bnpcluster.samplers.base import check_operations
 
@@ -79,7 +82,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     def fit(self, X: Any, y: Any = None) -> Mixture:
         """Sample the posterior of the partition of the rows of `X`.
 
-        Gaussian likelihoods leave out constant columns, with a warning.
+        Gaussian likelihoods leave out constant columns, with a warning. Rows without any value are
+        left out, too. This changes nothing for the others, and their label is -1.
 
         Parameters
         ----------
@@ -99,7 +103,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         with with_columns(reading["constants"].names(self._names())):
             if isinstance(sampler, ParticleSampler):
                 return self._adopt(self._run_particles(X, components), **reading)
-            return self._adopt(self._run_chains(X, components), **reading)
+            init = reading["observed"].cut_labels(self.init)
+            return self._adopt(self._run_chains(X, components, init), **reading)
 
     def _run_particles(self, X: np.ndarray, components: Components) -> Outcome:
         """Sample the posterior with weighted particles."""
@@ -138,9 +143,12 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         if fitted is None or not fitted.runs:
             return self.fit(X)
         components = (fitted.likelihood, fitted.prior, fitted.sampler)
-        task = self._task(self._new_rows(X), components)
-        outcome = smc_runs.extend(fitted, task)
-        return self._adopt(outcome, encoding=fitted.encoding, constants=fitted.constants)
+        rows = self._new_rows(X)
+        more = ObservedRows.of(rows)
+        more.warn()
+        outcome = smc_runs.extend(fitted, self._task(more.cut(rows), components))
+        observed = fitted.observed.followed_by(more)
+        return self._adopt(outcome, **{**fitted.reading, "observed": observed})
 
     def _read_rows(
         self, X: Any, likelihood: Likelihood
@@ -157,14 +165,18 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             X = self._numbers(likelihood.table(X, None), likelihood, True)
         with with_columns(self._names()):
             check_observed(X)
-        constants = Constants.of(X, likelihood)
+        constants = Constants.of(ObservedRows.of(X).cut(X), likelihood)
         if len(constants.columns):
             constants.warn(self._names())
             likelihood = likelihood.of_columns(constants.kept.tolist(), X.shape[1])
-        rows, names = constants.cut(X).copy(), constants.names(self._names())
+        rows, names = constants.cut(X), constants.names(self._names())
+        observed = ObservedRows.of(rows)
+        observed.check()
+        observed.warn()
+        rows = observed.cut(rows).copy()
         with with_columns(names):
             warn_of_wild_values(rows, likelihood, names)
-        return rows, likelihood, {"encoding": encoding, "constants": constants}
+        return rows, likelihood, dict(encoding=encoding, constants=constants, observed=observed)
 
     def _new_rows(self, X: Any) -> np.ndarray:
         """New rows as validated numbers, with the encoding and the columns of the fit."""
@@ -237,6 +249,15 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
                 f"the density covers {listed(kept, names)}; constant, and so left out: "
                 f"{listed(left_out, names)}"
             )
+        observed = self._fitted.observed
+        if len(observed.empty):
+            one = len(observed.empty) == 1
+            found["left out"] = Message(
+                f"{len(observed.empty)} {'row' if one else 'rows'} without any value: ",
+                observed.described(),
+                f". {'Its' if one else 'Their'} label is -1. ",
+                ABOUT_OTHERS,
+            )
         return found
 
     def _describe_hyper_parameters(self) -> dict[str, str]:
@@ -263,7 +284,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         some = slice(None, None, -(-self.posterior_.n_items // COMPARED_ROWS))
         rows = self._fitted.X[some]
         found = predict(self._served(rows), rows)
-        agreement = np.mean(found.membership.argmax(axis=1) == self.labels_[some])
+        labels = assigned(of_clusters(self._fitted, found.membership))
+        agreement = np.mean(labels == self._fitted.cluster_labels[some])
         return {
             "agreement": f"predict(X) equals labels_ for {100 * agreement:.1f} % of the rows",
             **self._describe_few_draws(found.ess),
@@ -288,16 +310,37 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     def _served(self, X: np.ndarray | None) -> Fitted:
         """The fit, with bound data that can score the rows `X`, or columns if `X` is None."""
         check_is_fitted(self)
-        fitted = self._fitted
-        likelihood, rows = fitted.likelihood, fitted.X
-        if X is not None and np.isnan(X).any():
-            fitted = fitted._replace(bound=fitted.fixed_likelihood.bind_observed(rows))
-        return fitted if likelihood.serves(fitted.bound, X) else imputed(fitted, rows)
+        return served(self._fitted, X)
 
-    def _predicted(self, X: Any) -> Prediction:
-        X = self._new_rows(X)
+    def _joins(self) -> tuple[float | None, int | None]:
+        return threshold(self.merge), limit("max_clusters", self.max_clusters)
+
+    def _tree(self, fitted: Fitted) -> MergeTree:
+        return tree_of(fitted)
+
+    @property
+    def merge_tree_(self) -> MergeTree:
+        """How overlapping components are joined, down to a single cluster.
+
+        It is computed at every access, unless `merge` or `max_clusters` needed it in the fit.
+        """
+        check_is_fitted(self)
+        return self._tree(self._fitted) if self._fitted.tree is None else self._fitted.tree
+
+    @property
+    def observed_rows_(self) -> np.ndarray:
+        """Numbers of the rows of the fit that have a value: the items of `posterior_`."""
+        check_is_fitted(self)
+        return self._fitted.observed.numbers
+
+    def _predicted(self, X: np.ndarray) -> Prediction:
+        """The posterior predictive at rows that were read already."""
         with with_columns(self._fitted.constants.names(self._names())):
             return predict(self._served(X), X)
+
+    def _memberships(self, X: np.ndarray) -> np.ndarray:
+        """The memberships of clusters at rows that were read already."""
+        return of_clusters(self._fitted, self._predicted(X).membership)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable cluster of each row.
@@ -310,19 +353,24 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            Numbers of clusters of the point estimate: those of largest `predict_proba`. For a few
-            rows of the training data they may differ from `labels_`: `predict` assigns each row
-            separately, while `labels_` assigns all rows jointly. `report()` states the agreement.
+            Numbers of clusters, as in `labels_`: those of largest `predict_proba`. The label is -1
+            for rows without any value and, with `min_cluster_size`, for rows whose probabilities
+            sum to less than 0.5. For a few rows of the training data they may differ from
+            `labels_`: `predict` assigns each row separately, while `labels_` assigns all rows
+            jointly. `report()` states the agreement.
         """
-        return self.predict_proba(X).argmax(axis=1)
+        rows = self._new_rows(X)
+        labels = assigned(self._memberships(rows))
+        return np.where(without_values(rows), -1, labels)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the probability of each cluster of the point estimate for each row.
+        """Predict the probability of each cluster for each row.
 
         These are posterior probabilities given the training data and the row: each draw counts in
         proportion to the predictive density that it gives to the row. They are also conditional on
-        the row being in one of these clusters. See `novelty` for the probability that it is in
-        none.
+        the row being in one of the components of the point estimate. See `novelty` for the
+        probability that it is in none. The probability of a cluster is the sum of those of its
+        components.
 
         Parameters
         ----------
@@ -332,9 +380,10 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_clusters)
-            Rows sum to one.
+            Rows sum to one, or with `min_cluster_size` to the probability of being in any of the
+            large clusters.
         """
-        return self._predicted(X).membership
+        return self._memberships(self._new_rows(X))
 
     def transform(self, X: Any) -> np.ndarray:
         """Return membership probabilities, the same as `predict_proba`.
@@ -347,7 +396,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_clusters)
-            Rows sum to one.
+            See `predict_proba`.
         """
         return self.predict_proba(X)
 
@@ -366,7 +415,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         log_density : ndarray of shape (n_samples,)
             The logarithm of the density, after averaging the density over draws.
         """
-        return self._predicted(X).log_density
+        return self._predicted(self._new_rows(X)).log_density
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log posterior predictive density of the rows. Higher is better.
@@ -420,7 +469,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             autocorrelation of chains. If it is small, raise `n_draws`. Only returned if
             `return_ess` is True.
         """
-        found = self._predicted(X)
+        found = self._predicted(self._new_rows(X))
         return (found.novelty, found.ess) if return_ess else found.novelty
 
     def impute(self, X: Any = None) -> Any:
@@ -442,15 +491,25 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             ``"categorical"`` gives the most probable category instead.
         """
         check_is_fitted(self)
-        constants = self._fitted.constants
-        table = constants.restored(self._fitted.X) if X is None else self._new_table(X)
+        constants, own = self._fitted.constants, self._fitted.all_rows(self._fitted.X, np.nan)
+        table = constants.restored(own) if X is None else self._new_table(X)
         rows = constants.cut(table)
-        own = np.array_equal(rows, self._fitted.X, equal_nan=True)
-        filled = impute(self._served(rows), rows, np.arange(len(rows)) if own else None)
+        filled = self._filled(rows, np.array_equal(rows, own, equal_nan=True))
         filled = constants.restored(filled, table)
         if X is None or not is_frame(X):
             return filled
         return with_values(X, table, filled, self._fitted.encoding)
+
+    def _filled(self, rows: np.ndarray, own: bool) -> np.ndarray:
+        """Rows without missing entries; `own`: they are the rows of the fit."""
+        if not own:
+            return impute(self._served(rows), rows)
+        observed, filled = self._fitted.observed, rows.copy()
+        members = np.arange(len(observed.numbers))
+        for some, items in ((observed.numbers, members), (observed.empty, None)):
+            if len(some):  # rows without values are no items of the fit
+                filled[some] = impute(self._served(rows[some]), rows[some], items)
+        return filled
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw new rows from the posterior predictive distribution.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnpcluster._core.messages import Action, Message, in_shell_words, parameter
+from bnpcluster._estimators.cluster_lines import describe_clusters, notes
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
 
@@ -31,7 +32,6 @@ class Report(NamedTuple):
     def of(cls, model: Any) -> Report:
         """The report of a fitted model."""
         posterior = model.posterior_
-        sizes = np.bincount(model.labels_)
         found = {
             "model": f"{type(model).__name__}, {model._fitted.likelihood!r}, "
             f"sampler {model._fitted.sampler!r}",
@@ -41,11 +41,7 @@ class Report(NamedTuple):
                 if hasattr(model, "log_evidence_")
                 else _describe_chains(model)
             ),
-            "clusters": f"{model.n_clusters_} in the point estimate ({model.point_estimate}), "
-            f"sizes {_shown_sizes(sizes)}",
-            "number of clusters": ", ".join(
-                f"{k}: {p:.2f}" for k, p in model.n_clusters_posterior_.items() if p >= 0.005
-            ),
+            **describe_clusters(model),
             **{
                 name: f"{np.average(trace, weights=posterior.weights):.3g} "
                 f"(90 % interval {_interval(trace, posterior.weights)})"
@@ -54,7 +50,7 @@ class Report(NamedTuple):
             },
             **model._describe_hyper_parameters(),
             **model._describe_quality(),
-            **_notes(model),
+            **notes(model),
         }
         return cls(found, model.diagnostics_)
 
@@ -122,25 +118,9 @@ def _standard_error(model: Any) -> list[str | Action]:
     return ["a single run gives no standard error: set ", parameter("n_chains"), " to 2 or more"]
 
 
-def _notes(model: Any) -> dict[str, str]:
-    """A note if the point estimate has more clusters than any draw."""
-    if model.n_clusters_ <= max(model.n_clusters_posterior_):
-        return {}
-    return {
-        "note": "the point estimate has more clusters than any draw. Few pairs of items share a "
-        "cluster in most draws, so the data do not support one clustering over another: fix the "
-        "parameters of the prior, or use the co-clustering probabilities instead"
-    }
-
-
 def has_one_start(init: Any) -> bool:
     """Whether all chains start from the same partition."""
     return init in ("one", "singletons") if isinstance(init, str) else np.ndim(init) == 1
-
-
-def _shown_sizes(sizes: np.ndarray) -> str:
-    shown = ", ".join(map(str, sizes[:12]))
-    return shown + (f", ... ({len(sizes)} in all)" if len(sizes) > 12 else "")
 
 
 def _interval(trace: np.ndarray, weights: np.ndarray) -> str:

@@ -97,7 +97,12 @@ def warn_of_columns(
     before = f"{what}s " if len(columns) > 1 else f"{what} "
     more = ", ..." if len(columns) > SHOWN else ""
     warning = ColumnsWarning(before, columns[:SHOWN].tolist(), more + after)
+    warn_at_caller(warning if names is None else warning.renamed(names))
+
+
+def warn_at_caller(warning: Warning) -> None:
+    """Warn at the line that called the package."""
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals["__name__"].startswith(("bnpcluster.", "sklearn.")):
         frame, level = frame.f_back, level + 1
-    warnings.warn(warning if names is None else warning.renamed(names), stacklevel=level)
+    warnings.warn(warning, stacklevel=level)

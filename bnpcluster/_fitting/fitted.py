@@ -26,7 +26,7 @@ class Fitted(NamedTuple):
     log_urn : ndarray
         See `urn_weights`. Empty if the model cannot predict new rows.
     estimate : ndarray
-        Labels of the point estimate.
+        Labels of the point estimate, its components.
     latent : ndarray or None
         The imputed missing entries, by chain and draw. None if they are not imputed.
     learned : ndarray or None
@@ -50,6 +50,12 @@ class Fitted(NamedTuple):
         How to read mixed columns.
     constants : Constants or None
         The columns that are modelled, and the constant ones that were left out.
+    observed : ObservedRows or None
+        The rows that are modelled, and those without values that were left out. None: all rows.
+    clusters : ndarray or None
+        The cluster of each component of the estimate, or -1. None: the components are the clusters.
+    tree : MergeTree or None
+        How overlapping components were joined. None if the fit did not need it.
     """
 
     likelihood: Likelihood
@@ -68,6 +74,27 @@ class Fitted(NamedTuple):
     frozen: Any = None
     encoding: Any = None
     constants: Any = None
+    observed: Any = None
+    clusters: Any = None
+    tree: Any = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the tables of the fit were read."""
+        return {
+            "encoding": self.encoding,
+            "constants": self.constants,
+            "observed": self.observed,
+        }
+
+    @property
+    def cluster_labels(self) -> np.ndarray:
+        """The cluster of each item, or -1."""
+        return self.estimate if self.clusters is None else self.clusters[self.estimate]
+
+    def all_rows(self, values: np.ndarray, fill: float = -1) -> np.ndarray:
+        """Values of the items, with `fill` for the rows that were left out."""
+        return values if self.observed is None else self.observed.restored(values, fill)
 
     @property
     def fixed_likelihood(self) -> Any:

@@ -27,8 +27,8 @@ class Prediction(NamedTuple):
     ----------
     log_density : ndarray, shape (n_rows,)
     novelty : ndarray, shape (n_rows,): probability of a new cluster
-    membership : ndarray, shape (n_rows, n_clusters)
-        Probability of each cluster of the estimate, given that the row is in one of them.
+    membership : ndarray, shape (n_rows, n_components)
+        Probability of each component of the estimate, given that the row is in one of them.
     ess : ndarray, shape (n_rows,)
         Effective number of draws: (sum of t)^2 / (sum of t^2), where t is the weight of a draw
         times the density that it gives to the row.
@@ -108,6 +108,14 @@ def load_values(
         set_latent(bound, latent[draw])
     if learned is not None or latent is not None:
         partition.labels[:] = -1
+
+
+def served(fitted: Fitted, X: np.ndarray | None) -> Fitted:
+    """The fit, with bound data that can score the rows `X`, or columns if `X` is None."""
+    likelihood, rows = fitted.likelihood, fitted.X
+    if X is not None and np.isnan(X).any():
+        fitted = fitted._replace(bound=fitted.fixed_likelihood.bind_observed(rows))
+    return fitted if likelihood.serves(fitted.bound, X) else imputed(fitted, rows)
 
 
 def imputed(fitted: Fitted, X: np.ndarray) -> Fitted:

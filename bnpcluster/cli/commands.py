@@ -170,7 +170,27 @@ def _add_model(command: argparse.ArgumentParser) -> None:
         group.add_argument(
             f"--{name.replace('_', '-')}", type=parse_value, metavar="VALUE", help=text
         )
-    group.add_argument("--point-estimate", metavar="NAME", help="vi, binder or map; vi by default")
+    _add_clusters(command.add_argument_group("clusters"))
+
+
+def _add_clusters(group: Any) -> None:
+    add = group.add_argument
+    add(
+        "--point-estimate",
+        type=parse_value,
+        metavar="NAME",
+        help="vi, binder or map; with a cost of separating rows, such as vi,1.5 (the default): "
+        "above 1, there are fewer clusters",
+    )
+    add(
+        "--merge",
+        type=parse_value,
+        metavar="OVERLAP",
+        help="join components that overlap by at least this to clusters: a number between 0 and 1, "
+        "or auto (0.05)",
+    )
+    add("--max-clusters", type=int, metavar="N", help="join components until there are at most N")
+    add("--min-cluster-size", type=int, metavar="N", help="rows of smaller clusters get label -1")
 
 
 def _length(text: str) -> int | str:

@@ -33,7 +33,7 @@ def html_page(model: Sampled, own: NDArray[np.float64], rows: Rows, facts: dict[
     ----------
     model : Sampled, fitted
     own : ndarray
-        For each row, the probability of its own cluster.
+        For each row, the probability of its own cluster; NaN for rows without any value.
     rows : Rows
         The data.
     facts : dict of str to str
@@ -67,9 +67,10 @@ def _clusters(model: Sampled, own: NDArray[np.float64], rows: Rows) -> str:
     head = ["cluster", "rows", "mean probability"]
     head += [f"{'most common' if name in rows.words else 'mean of'} {name}" for name in shown]
     lines = ["".join(f"<th>{html.escape(name)}</th>" for name in head)]
-    for k in range(model.n_clusters_):
-        inside = model.labels_ == k
-        cells = [str(k), str(inside.sum()), f"{own[inside].mean():.3f}"]
+    clusters = range(-1 if model._fitted.cluster_labels.min() < 0 else 0, model.n_clusters_)
+    for k in sorted(clusters, key=lambda k: (k < 0, k)):  # rows in no cluster come last
+        inside = (model.labels_ == k) & ~np.isnan(own)
+        cells = ["none" if k < 0 else str(k), str(inside.sum()), f"{own[inside].mean():.3f}"]
         cells += [_typical(rows.columns[name][inside], rows.words.get(name)) for name in shown]
         lines.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
     return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"

@@ -8,6 +8,7 @@ labels within a draw matters: they need not be consecutive nor mean the same in 
 `item_uncertainty`          how certain the cluster of each item is
 `modes`                     the few partitions around which the draws concentrate, and their masses
 `coclustering`              how often two items are together; `coclustering_strips` in parts
+`merge_tree`                overlapping components, joined to clusters one after another
 `expected_loss`, `binder_loss`, `variation_of_information`, `relabel`
 """
 
@@ -20,11 +21,13 @@ from bnpcluster.partitions.losses import (
     relabel,
     variation_of_information,
 )
+from bnpcluster.partitions.merging import MergeTree, merge_tree
 from bnpcluster.partitions.multimodality import Mode, modes
 from bnpcluster.partitions.uncertainty import item_uncertainty
 
 __all__ = [
     "CredibleBall",
+    "MergeTree",
     "Mode",
     "binder_loss",
     "coclustering",
@@ -32,6 +35,7 @@ __all__ = [
     "credible_ball",
     "expected_loss",
     "item_uncertainty",
+    "merge_tree",
     "modes",
     "point_estimate",
     "relabel",

@@ -6,6 +6,7 @@
 `TraceDisplay`              a quantity along the chains
 `DensityDisplay`            the predictive density of one or two columns, with credible bands
 `ClusterDisplay`            the rows, coloured by cluster
+`MergeTreeDisplay`          which components overlap, and are joined to clusters
 `AdjacencyDisplay`          a network, its vertices ordered by cluster
 ==========================  ================================================================
 
@@ -18,6 +19,7 @@ from bnpcluster.plotting.adjacency_display import AdjacencyDisplay
 from bnpcluster.plotting.cluster_display import ClusterDisplay
 from bnpcluster.plotting.coclustering_display import CoclusteringDisplay
 from bnpcluster.plotting.density_display import DensityDisplay
+from bnpcluster.plotting.merge_tree_display import MergeTreeDisplay
 from bnpcluster.plotting.n_clusters_display import NumberOfClustersDisplay
 from bnpcluster.plotting.trace_display import TraceDisplay
 
@@ -26,6 +28,7 @@ __all__ = [
     "ClusterDisplay",
     "CoclusteringDisplay",
     "DensityDisplay",
+    "MergeTreeDisplay",
     "NumberOfClustersDisplay",
     "TraceDisplay",
 ]

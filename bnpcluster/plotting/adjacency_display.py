@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnpcluster.plotting.common import axes_for, check_model
+from bnpcluster.plotting.common import axes_for, check_model, with_rest_last
 
 UNSEEN = "lightsteelblue"  # the colour of cells without observed pairs
 
@@ -69,7 +69,8 @@ class AdjacencyDisplay:
         estimator : InfiniteRelationalModel
             A fitted model.
         labels : array-like of shape (n_vertices,), optional
-            Labels that order the vertices; by default `labels_` of the estimator.
+            Labels that order the vertices; by default `labels_` of the estimator. Vertices in no
+            cluster (negative labels) come last.
         n_cells : int, default=1000
             Largest number of rows and columns of the picture.
         ax : matplotlib Axes, optional
@@ -86,6 +87,7 @@ class AdjacencyDisplay:
         n = len(estimator.labels_)
         if z.shape != (n,):
             raise ValueError(f"labels must have shape ({n},), got {z.shape}.")
+        z = with_rest_last(z)
         sizes = np.unique(z, return_counts=True)[1]
         density = _density(estimator._fitted.X, z, min(n, n_cells))
         return cls(density, np.cumsum(sizes)).plot(ax, **kwargs)

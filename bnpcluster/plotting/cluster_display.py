@@ -17,11 +17,14 @@ from bnpcluster.plotting.common import (
     check_model,
     column_names,
     evenly_spaced,
-    labels_for,
+    labels_of,
+    membership,
+    with_rest_last,
 )
 
 NAMED = 10  # largest number of clusters in the legend
 PALEST = 0.15
+REST = "0.6"  # grey, for rows in no cluster
 BY_CLUSTER = "cluster"  # name of the second axis if the data have one column
 
 
@@ -30,23 +33,24 @@ class ClusterDisplay:
 
     One column is shown along the first axis, with the clusters along the second one. Two columns
     are shown as they are. More columns are scaled to unit variance, and shown by their first two
-    principal components.
+    principal components. Rows in no cluster are grey crosses. Rows without any value are not shown.
 
     Parameters
     ----------
     points : ndarray of shape (n_rows, 2)
         Coordinates of the rows.
     labels : ndarray of shape (n_rows,)
-        Clusters from 0, largest first.
+        Clusters from 0, largest first; -1 for rows in no cluster.
     certainty : ndarray of shape (n_rows,)
-        Mean probability of sharing a block with the rows of the same cluster.
+        Mean probability of sharing a block with the rows of the same cluster. If the clusters of
+        the estimator are not its components: the probability of the row's cluster.
     names : pair of str
         Names of the coordinates.
 
     Attributes
     ----------
     points_ : list of matplotlib PathCollection
-        One for every cluster.
+        One for every cluster, and one for the rows in no cluster if there are any.
     ax_ : matplotlib Axes
         The axes of the picture.
     figure_ : matplotlib Figure
@@ -107,14 +111,19 @@ class ClusterDisplay:
         ClusterDisplay
         """
         check_model(cls, estimator, "rows")
-        posterior = estimator.posterior_
-        z = labels_for(posterior, estimator.labels_ if labels is None else labels)
-        X, all_names = estimator.impute(), column_names(estimator)
+        fitted, posterior = estimator._fitted, estimator.posterior_
+        z, X = labels_of(estimator, labels), estimator.impute()[estimator.observed_rows_]
+        all_names = column_names(estimator)
         if columns is None:  # constant columns that were left out are no coordinates
-            constants = estimator._fitted.constants
+            constants = fitted.constants
             X, all_names = constants.cut(X), constants.names(all_names)
         points, names = _coordinates(X, z, all_names, columns)
-        return cls(points, z, certainty(posterior, z), names).plot(ax, **kwargs)
+        own = with_rest_last(z)
+        if labels is None and fitted.clusters is not None:  # clusters of several components
+            sure = membership(posterior, own)[np.arange(len(own)), own]
+        else:
+            sure = certainty(posterior, own)
+        return cls(points, z, sure, names).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, n_rows: int = 5000, **kwargs: Any) -> ClusterDisplay:
         """Draw the picture.
@@ -138,6 +147,10 @@ class ClusterDisplay:
         self.points_ = []
         some = evenly_spaced(len(self.labels), n_rows)
         n_clusters = int(self.labels.max()) + 1
+        rest = some[self.labels[some] < 0]
+        if len(rest):
+            drawn = {"marker": "x", "s": 12, "lw": 0.8, "color": REST, "label": "no cluster"}
+            self.points_.append(ax.scatter(*self.points[rest].T, **{**drawn, **kwargs}))
         for k in range(n_clusters):
             inside = some[self.labels[some] == k]
             colour = COLOURS[k % len(COLOURS)]

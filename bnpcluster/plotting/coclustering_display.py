@@ -15,6 +15,8 @@ from bnpcluster.plotting.common import (
     check_model,
     evenly_spaced,
     labels_for,
+    labels_of,
+    with_rest_last,
 )
 from bnpcluster.posterior import Posterior
 
@@ -24,7 +26,8 @@ class CoclusteringDisplay:
 
     The largest cluster comes first. Within a cluster, rows that are often together are adjacent (as
     the leaves of average linkage), and loosely attached rows come last. At most `n_rows` evenly
-    spaced rows are shown, so nothing of size n x n is computed.
+    spaced rows are shown, so nothing of size n x n is computed. Rows in no cluster (label -1) are
+    after all clusters, and rows without any value are not shown.
 
     Parameters
     ----------
@@ -99,7 +102,7 @@ class CoclusteringDisplay:
         CoclusteringDisplay
         """
         check_model(cls, estimator)
-        z = estimator.labels_ if labels is None else labels
+        z = labels_of(estimator, labels)
         return cls.from_posterior(estimator.posterior_, labels=z, n_rows=n_rows, ax=ax, **kwargs)
 
     @classmethod
@@ -166,7 +169,7 @@ class CoclusteringDisplay:
         -------
         CoclusteringDisplay
         """
-        z = labels_for(posterior, labels)
+        z = with_rest_last(labels_for(posterior, labels))
         shown = np.argsort(z, kind="stable")[evenly_spaced(len(z), n_rows)]
         probability = np.asarray(posterior.coclustering(rows=shown, columns=shown))
         order = _order_by_similarity(probability, z[shown])

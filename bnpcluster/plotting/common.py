@@ -66,10 +66,34 @@ def as_posterior(draws: ArrayLike, weights: ArrayLike | None) -> Posterior:
 
 
 def labels_for(posterior: Posterior, labels: ArrayLike | None) -> NDArray[np.intp]:
-    """Valid labels from 0, largest cluster first; the point estimate if `labels` is None."""
+    """Valid labels from 0, largest cluster first; the point estimate if `labels` is None.
+
+    Items with a negative label are in no cluster. They have the label -1.
+    """
     if labels is None:
         return posterior.point_estimate().astype(np.intp)
-    return partitions.relabel(label_draws.as_labels(labels, posterior.n_items)).astype(np.intp)
+    given = label_draws.as_labels(labels, posterior.n_items)
+    inside, result = given >= 0, np.full(len(given), -1, np.intp)
+    if inside.any():
+        result[inside] = partitions.relabel(given[inside])
+    return result
+
+
+def labels_of(estimator: Any, labels: ArrayLike | None) -> NDArray[np.intp]:
+    """Labels of the items of the posterior of a fitted model, given labels of all rows."""
+    fitted = estimator._fitted
+    if labels is None:
+        return labels_for(fitted.posterior, fitted.cluster_labels)
+    given = np.asarray(labels)
+    observed = fitted.observed
+    if observed is not None and given.shape == (observed.n_rows,):
+        given = observed.cut(given)
+    return labels_for(fitted.posterior, given)
+
+
+def with_rest_last(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The labels with a cluster of its own, the last, for items that are in none."""
+    return np.where(labels < 0, labels.max() + 1, labels)
 
 
 def evenly_spaced(n: int, size: int) -> NDArray[np.intp]:
@@ -91,6 +115,24 @@ def certainty(posterior: Posterior, labels: NDArray[np.intp]) -> NDArray[np.floa
             cell = row.astype(np.intp) * n_clusters + labels
             result += weight * np.bincount(cell)[cell]
     return np.minimum(result / np.bincount(labels)[labels], 1.0)  # up to rounding it is no more
+
+
+def membership(posterior: Posterior, labels: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Probability of each cluster of the point estimate for each clustered item.
+
+    In each draw, an item belongs to a block. The probability of a cluster is the share of that
+    block's items that are in the cluster, averaged over draws. The draws already know the item, so
+    their weights stay as they are. For new rows, `predict_proba` weights each draw by the density
+    that it gives to the row, too.
+    """
+    n_clusters, result = int(labels.max()) + 1, np.zeros((len(labels), int(labels.max()) + 1))
+    flat, weights = label_draws.as_draws(posterior.labels), posterior.weights.ravel()
+    for part, draws, n_blocks in label_draws.chunks(flat):
+        for row, size, weight in zip(draws, n_blocks, weights[part], strict=True):
+            cell = row.astype(np.intp) * n_clusters + labels
+            counts = np.bincount(cell, minlength=size * n_clusters).reshape(size, n_clusters)
+            result += (weight * counts / counts.sum(axis=1, keepdims=True))[row]
+    return np.minimum(result, 1.0)  # up to rounding it is no more
 
 
 def weighted_quantile(

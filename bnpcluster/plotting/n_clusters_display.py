@@ -26,6 +26,9 @@ class NumberOfClustersDisplay:
         Their prior probabilities.
     estimate : int, optional
         The number of clusters of the point estimate.
+    what : {"clusters", "components"}, default="clusters"
+        What is counted. Draws count components; they are the clusters unless the estimator joins
+        components or dissolves small clusters.
 
     Attributes
     ----------
@@ -56,11 +59,13 @@ class NumberOfClustersDisplay:
         probability: ArrayLike,
         prior: ArrayLike | None = None,
         estimate: int | None = None,
+        what: str = "clusters",
     ):
         self.n_clusters = np.asarray(n_clusters)
         self.probability = np.asarray(probability)
         self.prior = None if prior is None else np.asarray(prior)
         self.estimate = estimate
+        self.what = what
 
     @classmethod
     def from_estimator(
@@ -92,7 +97,10 @@ class NumberOfClustersDisplay:
             before = estimator._fitted.prior.n_clusters_pmf(n, int(n_clusters[-1]))
             # There are no more clusters than rows; the rest of the range has probability zero.
             before = np.pad(before, (0, n_clusters[-1] + 1 - len(before)))[n_clusters]
-        return cls(n_clusters, probability, before, estimator.n_clusters_).plot(ax, **kwargs)
+        fitted = estimator._fitted
+        what = "clusters" if fitted.clusters is None else "components"
+        estimate = int(fitted.estimate.max()) + 1
+        return cls(n_clusters, probability, before, estimate, what).plot(ax, **kwargs)
 
     @classmethod
     def from_posterior(
@@ -142,7 +150,7 @@ class NumberOfClustersDisplay:
         if self.prior_ or self.estimate_:
             shown = (self.bars_, self.prior_, self.estimate_)
             ax.legend(handles=[artist for artist in shown if artist], **LEGEND)
-        ax.set(xlabel="number of clusters", ylabel="probability")
+        ax.set(xlabel=f"number of {self.what}", ylabel="probability")
         ax.xaxis.get_major_locator().set_params(integer=True)
         self.ax_, self.figure_ = ax, ax.figure
         return self

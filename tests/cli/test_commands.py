@@ -17,9 +17,10 @@ from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.progress import Progress
 from bnpcluster.cli import commands
 from bnpcluster.cli.read import column_likelihoods, read_table, select_rows
-from bnpcluster.cli.write import FILES, membership
+from bnpcluster.cli.write import FILES
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.partitions import coclustering
+from bnpcluster.plotting.common import membership
 from bnpcluster.posterior import Posterior
 from bnpcluster.pyclone import prevalences
 

@@ -74,7 +74,7 @@ COMMAND_LINE = [
         KEPT,
     ),
     Mutant(
-        "cli/write.py",
+        "plotting/common.py",
         "membership",
         "draws do not count by their weights",
         "result += (weight * counts",
@@ -82,7 +82,7 @@ COMMAND_LINE = [
         SHARES,
     ),
     Mutant(
-        "cli/write.py",
+        "plotting/common.py",
         "membership",
         "shares are of clusters, not of blocks",
         "counts.sum(axis=1, keepdims=True)",
@@ -93,7 +93,7 @@ COMMAND_LINE = [
         "cli/write.py",
         "write_results",
         "the probability is that of the likeliest cluster, not of the row's own",
-        "shares[np.arange(len(shares)), model.labels_]",
+        "shares[np.arange(len(shares)), labels]",
         "shares[np.arange(len(shares)), 0]",
         SAME,
     ),

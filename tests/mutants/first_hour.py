@@ -74,11 +74,11 @@ FIRST_HOUR = [
         f"{FITS}test_continue_fit_goes_on_with_what_was_fitted",
     ),
     Mutant(
-        "_estimators/report.py",
-        "_notes",
+        "_estimators/cluster_lines.py",
+        "notes",
         "an estimate that no draw resembles is not worth a note",
-        "if model.n_clusters_ <= max(model.n_clusters_posterior_):",
-        "if model.n_clusters_ > 0:",
+        "if n > max(pmf):",
+        "if n > 10**9:",
         f"{FITS}test_report_notes_an_estimate_that_no_draw_resembles",
     ),
     Mutant(

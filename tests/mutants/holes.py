@@ -326,11 +326,11 @@ MISSING = [
         "[nig]",
     ),
     Mutant(
-        "_estimators/mixture.py",
-        "Mixture._served",
+        "_predict/predictive.py",
+        "served",
         "rows with holes meet slots of complete data",
-        "            fitted = fitted._replace(bound=fitted.fixed_likelihood.bind_observed(rows))\n",
-        "            pass\n",
+        "        fitted = fitted._replace(bound=fitted.fixed_likelihood.bind_observed(rows))\n",
+        "        pass\n",
         f"{MIXED}test_rows_may_lack_entries_in_prediction_alone",
     ),
     Mutant(

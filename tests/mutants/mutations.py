@@ -276,7 +276,7 @@ MUTATION_MUTANTS = [
         OUT,
         "_posterior_averages",
         "the agreement is that of the first cluster",
-        "overlap[labels[r], fitted.estimate]",
+        "overlap[labels[r], clusters]",
         "overlap[labels[r], 0]",
         AVERAGES,
     ),

@@ -293,8 +293,8 @@ NESTED_HOLES = [
         MANY,
     ),
     Mutant(
-        "_estimators/mixture.py",
-        "Mixture._served",
+        "_predict/predictive.py",
+        "served",
         "all patterns are served",
         "if likelihood.serves(fitted.bound, X) else",
         "if True else",
