@@ -79,6 +79,7 @@ class Likelihood(BaseEstimator):
         """The hyper-parameters in use, by name, in the units of the data.
 
         `learned` are the learned values, one draw per row; without them, the values of `bound`.
+        What is learned has one draw per row of `learned`; what is fixed has its value alone.
         """
         return {}
 

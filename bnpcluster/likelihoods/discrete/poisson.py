@@ -115,9 +115,11 @@ class Poisson(Likelihood):
 
     def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
         """The hyper-parameters in use, by name."""
-        shape, rho = bound.hyper.shape, bound.hyper.rho
+        hyper, shape, rho = bound.hyper, bound.hyper.shape, bound.hyper.rho
         if learned is not None:
-            shape, rho = np.split(learned, 2, axis=1)
+            draws = np.split(learned, 2, axis=1)
+            shape = draws[0] if hyper.grid.size else shape
+            rho = draws[1] if hyper.guess.size else rho
         return {"shape": shape, "rate": shape * rho}
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:
