@@ -123,8 +123,8 @@ OUTSIDE = [
         "priors/dirichlet_process.py",
         "DirichletProcess.update",
         "update: the rate is taken for a scale",
-        "rng.gamma(shape) / rate",
-        "rng.gamma(shape) * rate",
+        "draw((shape, rate), rng)",
+        "draw((shape, 1.0 / rate), rng)",
         ESCOBAR_WEST,
     ),
     Mutant(
@@ -567,5 +567,21 @@ OUTSIDE = [
         "return np.ma.filled(table.astype(float if whole else object), np.nan)",
         "return np.asarray(table)",
         "_fitting/test_wild_values.py::test_masked_entries_are_missing",
+    ),
+    Mutant(
+        "_estimators/encoding.py",
+        "check_dates",
+        "dates in a column of objects are categories",
+        'dated or (kind == "object" and _has_dates(table[name].to_numpy()))',
+        "dated",
+        "_fitting/test_wild_values.py::test_frames_with_columns_of_dates_as_objects_are_refused",
+    ),
+    Mutant(
+        "_estimators/encoding.py",
+        "_has_dates",
+        "only the first row is searched for dates",
+        "for row in table)",
+        "for row in table[:1])",
+        "_fitting/test_wild_values.py::test_arrays_of_dates_are_refused",
     ),
 ]

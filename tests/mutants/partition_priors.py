@@ -56,8 +56,8 @@ PARTITION_PRIORS = [
         "priors/pitman_yor.py",
         "PitmanYor.update",
         "update: blocks do not count for alpha",
-        "rng.gamma(shape + from_alpha)",
-        "rng.gamma(shape)",
+        "(shape + from_alpha, rate)",
+        "(shape, rate)",
         f"{JOINT}[1500-py-2]",
     ),
     Mutant(
