@@ -16,12 +16,13 @@ from scipy.special import (
     gammaincinv,
 )
 
+from bnpcluster._core.messages import shown
+
 TINY = 1e-300  # the smallest weight of a Beta distribution that does not underflow
 
 # What the tables of all priors can hold, with eight digits or more.
 RANGE = {"gamma": (1e-10, 1e10), "beta": (1e-8, 0.99999)}
 PAIR_RANGE = (1e-10, 1e10)  # of the two numbers of a hyper-prior
-LONGEST = 200  # characters of a value in a message
 
 
 class Hyper(NamedTuple):
@@ -128,17 +129,6 @@ def _beta_between(a: float, b: float, low: float, high: float, u: float) -> floa
 def is_number(value: Any) -> bool:
     """Whether a parameter is a number."""
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
-def shown(value: Any) -> str:
-    """A value for a message, shortened; an integer may have thousands of digits."""
-    if isinstance(value, int) and abs(value) > 10**30:
-        return f"an integer of {value.bit_length()} bits"
-    if isinstance(value, (list, tuple)):
-        value = ", ".join(map(shown, value)).join("()" if isinstance(value, tuple) else "[]")
-    else:
-        value = repr(value)
-    return value if len(value) <= LONGEST else f"{value[: LONGEST - 4]} ..."
 
 
 def slice_step(

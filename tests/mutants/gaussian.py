@@ -397,8 +397,8 @@ GAUSSIAN = [
         "likelihoods/gaussian/niw.py",
         "NormalInverseWishart._mean",
         "a given mean is centred but not scaled",
-        "- unit.centre) / unit.scale",
-        "- unit.centre)",
+        'within_reach("mean", values, unit.scale)',
+        'within_reach("mean", values, 1.0)',
         f"{NIW_T}[3]",
     ),
     Mutant(
