@@ -10,7 +10,6 @@ given values. Densities are averaged over the draws r of weight w_r, so
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +20,7 @@ from sklearn.utils import check_array
 from bnpcluster._core import arguments
 from bnpcluster._fitting.fitted import Fitted, prior_of
 from bnpcluster._predict.kernels import load_draw
+from bnpcluster._predict.named_columns import column_numbers, name_columns, names_of_model
 from bnpcluster._predict.predictive import load_values, new_workspace
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods.gaussian.units import Units
@@ -93,9 +93,9 @@ class Density:
         self._draws = np.flatnonzero(self._weights > 0)
 
     def __repr__(self) -> str:
-        given = f" given {_name_columns(self.given)}" if self.given else ""
+        given = f" given {name_columns(self.given)}" if self.given else ""
         rows = "" if self._single else f" in {len(self._values)} rows"
-        return f"<density of {_name_columns(self.columns)}{given}{rows}>"
+        return f"<density of {name_columns(self.columns)}{given}{rows}>"
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Log density of each row, averaged over draws as a density.
@@ -304,19 +304,7 @@ def draw_log_densities(
 def marginal(fitted: Fitted, columns: Any, names: Sequence[str] | None) -> Density:
     """The density of some columns, by number or name."""
     chosen = column_numbers(fitted, columns, names)
-    return Density(fitted, chosen, {}, _names_of_model(fitted, names))
-
-
-def column_numbers(fitted: Fitted, columns: Any, names: Sequence[str] | None) -> list[int]:
-    """Numbers of columns of a Gaussian likelihood among those of the model, by number or name."""
-    all_names, kept = _column_names(fitted, names), fitted.columns.tolist()
-    chosen = _column_numbers(columns, all_names)
-    for j in chosen:
-        if j not in kept:
-            raise ValueError(
-                f"Column {all_names[j]!r} was constant in the fit and left out: it has no density."
-            )
-    return [kept.index(j) for j in chosen]
+    return Density(fitted, chosen, {}, names_of_model(fitted, names))
 
 
 def conditional(
@@ -325,7 +313,7 @@ def conditional(
     """The density of some columns, or of all the others, given values of some."""
     if not isinstance(given, Mapping) or not given:
         raise TypeError(f"given must be a dict from columns to their values, got {given!r}.")
-    fixed, own_names = column_numbers(fitted, list(given), names), _names_of_model(fitted, names)
+    fixed, own_names = column_numbers(fitted, list(given), names), names_of_model(fitted, names)
     free = [j for j in range(len(own_names)) if j not in fixed]
     if not free:
         raise ValueError("All columns have given values: leave out at least one.")
@@ -333,49 +321,6 @@ def conditional(
     if not set(wanted) <= set(free):
         raise ValueError("`columns` and the given columns overlap: name each column once.")
     return Density(fitted, wanted, dict(zip(fixed, given.values(), strict=True)), own_names)
-
-
-def _column_names(fitted: Fitted, names: Sequence[str] | None) -> Sequence[str | int]:
-    """Names or numbers of all columns of the tables, if the likelihood is Gaussian."""
-    if not fitted.likelihood.is_gaussian:
-        raise TypeError(
-            "Marginal and conditional densities are not available for "
-            f"{type(fitted.likelihood).__name__}: use likelihood='niw' or 'nig'."
-        )
-    return range(fitted.n_columns) if names is None else list(names)
-
-
-def _names_of_model(fitted: Fitted, names: Sequence[str] | None) -> list[str | int]:
-    """Names or numbers of the columns that are modelled."""
-    return [int(j) if names is None else names[j] for j in fitted.columns]
-
-
-def _column_numbers(columns: Any, names: Sequence[str | int]) -> list[int]:
-    """Numbers of one or more columns, given by name or number."""
-    if isinstance(columns, slice):
-        columns = range(len(names))[columns]
-    some = [columns] if isinstance(columns, (str, numbers.Integral)) else list(columns)
-    found = [_column_number(column, names) for column in some]
-    if not found or len(set(found)) < len(found):
-        raise ValueError(f"columns must name one or more distinct columns, got {columns!r}.")
-    return found
-
-
-def _column_number(column: Any, names: Sequence[str | int]) -> int:
-    if isinstance(column, str):
-        if isinstance(names, range):
-            raise ValueError(
-                f"No column {column!r}: the model was fitted without column names, so use numbers."
-            )
-        if column not in names:
-            raise ValueError(arguments.unknown("column", column, [str(name) for name in names]))
-        return list(names).index(column)
-    if isinstance(column, bool) or not isinstance(column, numbers.Integral):
-        raise TypeError(f"A column must be a name or a number, got {column!r}.")
-    number = int(column)
-    if not 0 <= number < len(names):
-        raise ValueError(f"A column must be a number from 0 to {len(names) - 1}, got {column}.")
-    return number
 
 
 def _given_array(given: dict[str | int, ArrayLike]) -> NDArray[np.float64]:
@@ -396,9 +341,3 @@ def _given_array(given: dict[str | int, ArrayLike]) -> NDArray[np.float64]:
     if not np.isfinite(values).all():
         raise ValueError("Given values must be finite.")
     return values
-
-
-def _name_columns(names: Sequence[str | int]) -> str:
-    """The names of the columns in a string."""
-    words = [name if isinstance(name, str) else f"column {name}" for name in names]
-    return ", ".join(words[:8]) + (", ..." if len(words) > 8 else "")

@@ -128,3 +128,17 @@ def with_columns(names: Sequence[str | int] | None) -> Iterator[None]:
         if names is None:
             raise
         raise error.renamed(names) from error
+
+
+LONGEST = 200  # characters of a value in a message
+
+
+def shown(value: Any) -> str:
+    """A value for a message, shortened; an integer may have thousands of digits."""
+    if isinstance(value, int) and abs(value) > 10**30:
+        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, (list, tuple)):
+        value = ", ".join(map(shown, value)).join("()" if isinstance(value, tuple) else "[]")
+    else:
+        value = repr(value)
+    return value if len(value) <= LONGEST else f"{value[: LONGEST - 4]} ..."

@@ -98,7 +98,8 @@ def check_dates(table: Any) -> None:
         return
     for name in table.columns:
         kind = str(table[name].dtype).lower()
-        if kind.startswith(("datetime", "timedelta", "date", "time", "duration", "period")):
+        dated = kind.startswith(("datetime", "timedelta", "date", "time", "duration", "period"))
+        if dated or (kind == "object" and _has_dates(table[name].to_numpy())):
             raise ValueError(
                 f"Column {str(name)!r} contains dates or times: drop it, or convert it to numbers "
                 "first, such as days since the earliest date."
@@ -178,14 +179,13 @@ def _missing(column: Any) -> np.ndarray:
 
 
 def _has_dates(table: Any) -> bool:
-    """Whether an array, or the first row of other tables, contains dates or times."""
+    """Whether an array or a list, or a row of it, contains dates or times."""
     kind = getattr(getattr(table, "dtype", None), "kind", "O")
-    if kind != "O":
+    if kind != "O" or not isinstance(table, (list, tuple, np.ndarray)):
         return kind in "mM"
-    first = table[0] if isinstance(table, (list, tuple, np.ndarray)) and len(table) else ()
-    cells = first if isinstance(first, (list, tuple, np.ndarray)) else [first]
+    rows = (row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in table)
     times = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
-    return any(isinstance(cell, times) for cell in cells)
+    return any(isinstance(cell, times) for row in rows for cell in row)
 
 
 def _kind(column: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,37 +14,48 @@ from bnpcluster.likelihoods import Columns
 SHOWN = 12  # a report shows the values of at most this many columns
 
 
+class Draws(NamedTuple):
+    """Draws of a hyper-parameter, one per row. A fixed one has its value in a single row."""
+
+    rows: NDArray
+    is_learned: bool
+
+
 def hyper_parameters(fitted: Fitted) -> dict[str, Any]:
     """The hyper-parameters by name: draws of the learned ones, values of the fixed ones."""
     shape = fitted.posterior.labels.shape[:2]
     return {
-        name: values[0] if len(values) == 1 else values.reshape(*shape, *values.shape[1:])
-        for name, values in _draws(fitted).items()
+        name: rows.reshape(*shape, *rows.shape[1:]) if is_learned else rows[0]
+        for name, (rows, is_learned) in _draws(fitted).items()
     }
 
 
-def _draws(fitted: Fitted) -> dict[str, NDArray]:
-    """The hyper-parameters by name, one draw per row; fixed ones have a single row."""
+def _draws(fitted: Fitted) -> dict[str, Draws]:
+    """The hyper-parameters by name.
+
+    What is learned is not asked of the draws: all of a value on a grid may be the same.
+    """
     of = fitted.likelihood.hyper_parameters
     values, draws = of(fitted.bound), of(fitted.bound, fitted.learned_draws)
     found = {}
     for name, each in draws.items():
-        rows = np.asarray(each) if np.ndim(each) > np.ndim(values[name]) else np.asarray(each)[None]
-        found[name] = rows[:1] if (rows == rows[0]).all() else rows
+        is_learned = np.ndim(each) > np.ndim(values[name])
+        found[name] = Draws(np.asarray(each) if is_learned else np.asarray(each)[None], is_learned)
     return found
 
 
 def describe(fitted: Fitted, names: Sequence[str | int] | None) -> dict[str, str]:
     """Lines of a report about the hyper-parameters."""
     lines, weights = {}, fitted.posterior.weights.ravel()
-    for name, draws in _draws(fitted).items():
+    for name, (draws, is_learned) in _draws(fitted).items():
         if name.startswith("expected_covariance"):
             draws = np.sqrt(np.diagonal(draws, axis1=1, axis2=2))
         elif name.startswith("expected_variance"):
             draws = np.sqrt(draws)
         shown = name.replace("expected_covariance", "expected sd")
         shown = shown.replace("expected_variance", "expected sd")
-        lines[shown] = _described(draws, weights, _columns(fitted.likelihood, name, names))
+        described = _described(draws, weights, _columns(fitted.likelihood, name, names))
+        lines[shown] = f"{described}, {'learned' if is_learned else 'fixed'}"
     return lines
 
 
@@ -58,11 +69,10 @@ def _columns(likelihood: Any, name: str, names: Sequence[str | int] | None) -> S
 
 def _described(draws: NDArray, weights: NDArray, names: Sequence | None) -> str:
     """One hyper-parameter, by column if it differs between columns."""
-    kind = "learned" if len(draws) > 1 else "fixed"
     if draws.ndim == 1:
-        return f"{_shown(draws, weights)}, {kind}"
+        return _shown(draws, weights)
     if draws.shape[1] == 1 or (draws == draws[:, :1]).all():
-        return f"{_shown(draws[:, 0], weights)}, {kind}"
+        return _shown(draws[:, 0], weights)
     d = draws.shape[1]
     columns = names if names is not None and len(names) == d else range(d)
     each = [
@@ -70,7 +80,7 @@ def _described(draws: NDArray, weights: NDArray, names: Sequence | None) -> str:
         for j, column in zip(range(min(d, SHOWN)), columns, strict=False)
     ]
     more = f"; ... ({d} in all)" if d > SHOWN else ""
-    return "; ".join(each) + more + f", {kind}"
+    return "; ".join(each) + more
 
 
 def _shown(draws: NDArray, weights: NDArray) -> str:

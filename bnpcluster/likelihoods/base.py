@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from bnpcluster._core.messages import ColumnsError
+from bnpcluster._core.messages import ColumnsError, shown
 
 
 class Likelihood(BaseEstimator):
@@ -79,6 +79,7 @@ class Likelihood(BaseEstimator):
         """The hyper-parameters in use, by name, in the units of the data.
 
         `learned` are the learned values, one draw per row; without them, the values of `bound`.
+        What is learned has one draw per row of `learned`; what is fixed has its value alone.
         """
         return {}
 
@@ -210,6 +211,9 @@ def is_guess(value: Any) -> bool:
     return isinstance(value, str) and value in ("auto", "data")
 
 
+# Hyper-parameters that are worth a number of rows keep their digits in this range.
+LEAST, MOST = 1e-10, 1e10
+
 # What a hyper-parameter may be, for errors
 AUTO = "'auto' or a number"
 GUESSED = "'auto', 'data' or a number"
@@ -236,9 +240,12 @@ def number_above(name: str, value: Any, low: float = 0.0, allowed: str = GUESSED
     `allowed` is what the caller accepts, for the error about anything else.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise TypeError(f"{name} must be {allowed}, got {value!r}.")
-    if not low < value < np.inf:
-        raise ValueError(f"{name} must be greater than {low:g} and finite, got {value!r}.")
+        raise TypeError(f"{name} must be {allowed}, got {shown(value)}.")
+    if not max(low, LEAST) <= value <= MOST or value == low:
+        raise ValueError(
+            f"{name} must be greater than {low:g}, from {max(low, LEAST):g} to {MOST:g}, got "
+            f"{shown(value)}."
+        )
     return float(value)
 
 
@@ -251,14 +258,26 @@ def column_values(
     """
     try:
         values = np.asarray(value, float)
+    except OverflowError:  # an integer beyond all floats
+        values = np.full(np.shape(value), np.inf)
     except (TypeError, ValueError):
         raise TypeError(
-            f"{name} must be {words}, a number or one number per column, got {value!r}."
+            f"{name} must be {words}, a number or one number per column, got {shown(value)}."
         ) from None
     if values.shape not in ((), (n_columns,)):
         raise ValueError(f"{name} has shape {values.shape}, but X has {n_columns} columns.")
     if not np.isfinite(values).all() or (positive and (values <= 0).any()):
         raise ValueError(
-            f"{name} must be {'positive and ' if positive else ''}finite, got {value!r}."
+            f"{name} must be {'positive and ' if positive else ''}finite, got {shown(value)}."
         )
     return np.broadcast_to(values, (n_columns,)).copy()
+
+
+def prior_counts(
+    name: str, value: Any, n_columns: int, words: str = "'auto', 'data'"
+) -> np.ndarray:
+    """As `column_values`, for positive numbers that are worth a number of rows."""
+    values = column_values(name, value, n_columns, positive=True, words=words)
+    if not ((values >= LEAST) & (values <= MOST)).all():
+        raise ValueError(f"{name} must be from {LEAST:g} to {MOST:g}, got {shown(value)}.")
+    return values

@@ -106,4 +106,4 @@ class DirichletProcess(Prior):
         rate -= math.log(eta)
         odds = (shape + k - 1.0) / (n * rate)
         shape += k if rng.random() * (1.0 + odds) < odds else k - 1.0
-        return self.at(alpha=self.hyper["alpha"].clipped(rng.gamma(shape) / rate))
+        return self.at(alpha=self.hyper["alpha"].draw((shape, rate), rng))

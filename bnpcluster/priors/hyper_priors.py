@@ -7,11 +7,22 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import (
+    betainc,
+    betaincinv,
+    gammainc,
+    gammaincc,
+    gammainccinv,
+    gammaincinv,
+)
+
+from bnpcluster._core.messages import shown
 
 TINY = 1e-300  # the smallest weight of a Beta distribution that does not underflow
 
 # What the tables of all priors can hold, with eight digits or more.
 RANGE = {"gamma": (1e-10, 1e10), "beta": (1e-8, 0.99999)}
+PAIR_RANGE = (1e-10, 1e10)  # of the two numbers of a hyper-prior
 
 
 class Hyper(NamedTuple):
@@ -35,14 +46,16 @@ class Hyper(NamedTuple):
         if is_number(value):
             return None
         if isinstance(value, (tuple, list)) and len(value) == 2 and all(map(is_number, value)):
-            if all(0 < v < np.inf for v in value):
+            if all(PAIR_RANGE[0] <= v <= PAIR_RANGE[1] for v in value):
                 return float(value[0]), float(value[1])
-        pair = {
-            "gamma": "(shape, rate) of positive numbers for a Gamma hyper-prior",
-            "beta": "(a, b) of positive numbers for a Beta hyper-prior",
-        }[self.distribution]
+        pair = {"gamma": "(shape, rate)", "beta": "(a, b)"}[self.distribution]
+        low, high = PAIR_RANGE
         auto = f", or 'auto' = {self.auto}" if self.auto else ""
-        raise ValueError(f"{name} must be a number (fixed) or a pair {pair}{auto}; got {value!r}.")
+        raise ValueError(
+            f"{name} must be a number (fixed) or a pair {pair} of positive numbers, from {low:g} "
+            f"to {high:g}, for a {self.distribution.capitalize()} hyper-prior{auto}; got "
+            f"{shown(value)}."
+        )
 
     def check(self, name: str, value: Any) -> None:
         """Raise an error for a fixed number outside the range of the tables."""
@@ -52,16 +65,14 @@ class Hyper(NamedTuple):
         kind = {"gamma": "positive", "beta": "between 0 and 1"}[self.distribution]
         raise ValueError(f"{name} must be {kind}, from {low:g} to {high:.8g}; got {shown(value)}.")
 
-    def clipped(self, value: float) -> float:
-        """The nearest value in the range of the tables."""
-        low, high = RANGE[self.distribution]
-        return min(max(value, low), high)
-
     def draw(self, pair: tuple[float, float], rng: np.random.Generator) -> float:
-        """A value from the hyper-prior."""
-        if self.distribution == "gamma":
-            return self.clipped(float(rng.gamma(pair[0])) / pair[1])
-        return self.clipped(float(rng.beta(*pair)))
+        """A value from the distribution of a pair, restricted to the range of the tables."""
+        low, high = RANGE[self.distribution]
+        is_gamma = self.distribution == "gamma"
+        value = float(rng.gamma(pair[0]) / pair[1] if is_gamma else rng.beta(*pair))
+        if not low <= value <= high:
+            value = (_gamma_between if is_gamma else _beta_between)(*pair, low, high, rng.random())
+        return min(max(value, low), high)
 
     def log_density(self, pair: tuple[float, float], value: float) -> float:
         """Log density of a value under the hyper-prior."""
@@ -96,16 +107,28 @@ class Hyper(NamedTuple):
         return -pair[0] * np.logaddexp(0.0, -x) - pair[1] * np.logaddexp(0.0, x)
 
 
+def _gamma_between(shape: float, rate: float, low: float, high: float, u: float) -> float:
+    """The quantile `u` of a gamma distribution restricted to an interval."""
+    below, above = gammainc(shape, low * rate), gammaincc(shape, high * rate)
+    if below < 0.5:
+        return float(gammaincinv(shape, below + u * (1.0 - above - below)) / rate)
+    # Far above the median, only the upper tail has digits.
+    upper = gammaincc(shape, low * rate)
+    return float(gammainccinv(shape, above + u * (upper - above)) / rate)
+
+
+def _beta_between(a: float, b: float, low: float, high: float, u: float) -> float:
+    """The quantile `u` of a beta distribution restricted to an interval."""
+    below, above = betainc(a, b, low), betainc(b, a, 1.0 - high)
+    if below < 0.5:
+        return float(betaincinv(a, b, below + u * (1.0 - above - below)))
+    upper = betainc(b, a, 1.0 - low)
+    return float(1.0 - betaincinv(b, a, above + u * (upper - above)))
+
+
 def is_number(value: Any) -> bool:
     """Whether a parameter is a number."""
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
-def shown(value: Any) -> str:
-    """A number for a message; an integer may have thousands of digits."""
-    if isinstance(value, int) and abs(value) > 10**30:
-        return f"an integer of {value.bit_length()} bits"
-    return repr(value)
 
 
 def slice_step(

@@ -80,14 +80,15 @@ class MFM(Prior):
                     f"to {high:.8g}; got {shown(value)}."
                 )
             return name, float(value)
-        if isinstance(given, (list, tuple, np.ndarray)) and all(map(is_number, given)):
-            p = np.asarray(given, float)
-            if len(p) and (p >= 0).all() and abs(p.sum() - 1) < 1e-8:
+        if isinstance(given, (list, tuple, np.ndarray)) and getattr(given, "ndim", 1) == 1:
+            # Each is compared before it becomes a float: an integer may be too large for one.
+            p = np.array([float(v) if is_number(v) and 0 <= v <= 1 else np.nan for v in given])
+            if len(p) and abs(p.sum() - 1) < 1e-8:
                 with np.errstate(divide="ignore"):
                     return "array", tuple(np.log(p / p.sum()))
         raise ValueError(
             "n_components_prior must be 'gnedin', 'poisson' or 'geometric', a pair (name, "
-            f"parameter), or probabilities of 1, 2, ... that sum to one; got {given!r}."
+            f"parameter), or probabilities of 1, 2, ... that sum to one; got {shown(given)}."
         )
 
     @property

@@ -144,12 +144,12 @@ class PitmanYor(Prior):
             shape, rate = self._pairs["alpha"]
             if n > 1:
                 rate -= math.log(rng.beta(alpha + 1.0, n - 1.0))
-            drawn = rng.gamma(shape + from_alpha) / rate
-            prior = prior.at(alpha=self.hyper["alpha"].clipped(drawn))
+            drawn = self.hyper["alpha"].draw((shape + from_alpha, rate), rng)
+            prior = prior.at(alpha=drawn)
         if "discount" in self._pairs:
             a, b = self._pairs["discount"]
             j = np.concatenate([np.arange(1.0, m) for m in sizes])
             from_rest = int((rng.random(len(j)) * (j - d) >= j - 1.0).sum())
-            drawn = rng.beta(a + len(k) - from_alpha, b + from_rest)
-            prior = prior.at(discount=self.hyper["discount"].clipped(drawn))
+            pair = a + len(k) - from_alpha, b + from_rest
+            prior = prior.at(discount=self.hyper["discount"].draw(pair, rng))
         return prior

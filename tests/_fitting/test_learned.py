@@ -8,6 +8,7 @@ import pytest
 from bnpcluster import DPMixture
 from bnpcluster._core.operations import log_predictive, renew_rows
 from bnpcluster._core.state import State, grown_bound
+from bnpcluster._estimators.hyper_parameters import describe, hyper_parameters
 from bnpcluster._fitting import rounds
 from bnpcluster._predict.predictive import draw_log_densities
 from bnpcluster.likelihoods import (
@@ -18,6 +19,11 @@ from bnpcluster.likelihoods import (
     NormalInverseWishart,
     Poisson,
     Wishart,
+)
+from bnpcluster.likelihoods.gaussian.learned_covariance import CovariancePrior
+from bnpcluster.likelihoods.gaussian.learned_grid import (
+    allowed_grid,
+    hyper_parameters_of_covariances,
 )
 from bnpcluster.samplers import AnnealedSMC
 
@@ -377,3 +383,51 @@ def test_a_hyper_prior_follows_the_columns_that_are_left():
 def test_errors_say_what_is_allowed(given, words):
     with pytest.raises(TypeError, match=words):
         DPMixture(likelihood=NormalInverseWishart(**given), **SHORT).fit(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("case", "learned", "fixed"),
+    [
+        ("niw", {"nu", "expected sd"}, {"kappa"}),
+        ("niw_column", {"nu", "expected sd"}, {"kappa"}),
+        ("niw_kappa", {"nu", "kappa", "expected sd"}, set()),
+        ("nig", {"shape", "expected sd"}, {"kappa"}),
+        ("poisson", {"shape", "rate"}, set()),
+        ("bernoulli", {"a", "b"}, set()),
+        (("niw", NormalInverseWishart(nu=7.0)), {"expected sd"}, {"nu", "kappa"}),
+        (("niw", NormalInverseWishart(scale="data")), {"nu"}, {"expected sd", "kappa"}),
+        (("nig", NormalInverseGamma(scale="data")), {"shape"}, {"expected sd", "kappa"}),
+        (("poisson", Poisson(shape=2.0)), {"rate"}, {"shape"}),
+        (("poisson", Poisson(rate="data")), {"shape", "rate"}, set()),
+    ],
+    ids=str,
+)
+def test_what_is_learned_does_not_depend_on_the_draws(case, learned, fixed):
+    """Nor on their number: with much data, all draws of a value on a grid are the same."""
+    case, likelihood = case if isinstance(case, tuple) else (case, CASES[case][0])
+    settings = {**SHORT, "n_draws": 3, "n_warmup": 3}
+    model = DPMixture(likelihood=likelihood, **settings).fit(CASES[case][1])
+    record = model._fitted
+    same = record._replace(learned=np.broadcast_to(record.learned[:1, :1], record.learned.shape))
+    for each in (record, same):
+        lines = describe(each, None)
+        said = {name: line.rsplit(", ", 1)[1] for name, line in lines.items() if name != "mean"}
+        assert said == dict.fromkeys(learned, "learned") | dict.fromkeys(fixed, "fixed")
+        drawn = {k for k, v in hyper_parameters(each).items() if np.shape(v)[:2] == (2, 3)}
+        assert {k.split("_")[0] for k in drawn} == {k.split()[0] for k in learned}
+
+
+def test_a_single_draw_of_a_learned_value_is_a_draw():
+    model = DPMixture(n_draws=1, n_warmup=1, n_chains=1, random_state=0).fit(ROWS)
+    assert model.hyper_parameters_["nu"].shape == (1, 1)
+    assert np.ndim(model.hyper_parameters_["kappa"]) == 0
+    assert describe(model._fitted, None)["nu"].endswith("learned")
+
+
+def test_a_grid_of_one_value_is_fixed():
+    """With 300,000 rows, the guess of nu allows no smaller value than the largest of the grid."""
+    hyper = CovariancePrior.of(np.eye(2), df=np.array([3.0]), grid=allowed_grid(600.0))
+    bound = NormalInverseWishart().bind(ROWS[:, :2])._replace(hyper=hyper)
+    values = hyper_parameters_of_covariances(bound, np.ones((4, 5)))
+    assert np.ndim(values["nu"]) == 0
+    assert values["expected_covariance"].shape == (4, 2, 2)

@@ -4,6 +4,7 @@ import datetime
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bnpcluster import DPMixture
@@ -84,6 +85,7 @@ def test_masked_entries_are_missing():
         np.arange(10).astype("datetime64[D]")[:, None],
         np.arange(10).astype("timedelta64[s]")[:, None],
         [[datetime.date(2020, 1, day), 1.0] for day in range(1, 9)],
+        [[None, 1.0], *([datetime.date(2020, 1, day), 1.0] for day in range(1, 9))],
     ],
 )
 def test_arrays_of_dates_are_refused(X):
@@ -95,3 +97,13 @@ def test_large_counts_are_refused_as_large():
     X = np.array([[2937130000.0], [3.0], [5.0]])
     with pytest.raises(ValueError, match=r"counts up to 1,073,741,824, found 2\.93713e\+09"):
         DPMixture(likelihood="poisson", **SHORT).fit(X)
+
+
+@pytest.mark.parametrize(
+    "cell", [datetime.date(2020, 1, 3), datetime.time(3), np.datetime64("now")]
+)
+def test_frames_with_columns_of_dates_as_objects_are_refused(cell):
+    """They would be categories, nearly one for each row."""
+    table = pd.DataFrame({"mass": ROWS[:, 0], "day": pd.Series([None, *[cell] * 59], dtype=object)})
+    with pytest.raises(ValueError, match="Column 'day' contains dates or times: drop it"):
+        DPMixture(likelihood="columns", **SHORT).fit(table)

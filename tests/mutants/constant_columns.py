@@ -263,7 +263,7 @@ LEFT_OUT = [
         CONTINUED,
     ),
     Mutant(
-        "densities.py",
+        "_predict/named_columns.py",
         "column_numbers",
         "numbers of the table are those of the model",
         "[kept.index(j) for j in chosen]",
@@ -271,8 +271,8 @@ LEFT_OUT = [
         DENSITIES,
     ),
     Mutant(
-        "densities.py",
-        "_names_of_model",
+        "_predict/named_columns.py",
+        "names_of_model",
         "densities call columns like the first ones of the table",
         "for j in fitted.columns]",
         "for j in range(len(fitted.columns))]",

@@ -291,8 +291,8 @@ DISCRETE = [
         "likelihoods/discrete/poisson.py",
         "Poisson._hyper_parameters",
         "the automatic rate forgets the shape",
-        "d, positive=True) / shape",
-        "d, positive=True)",
+        "self.rate, d) / shape",
+        "self.rate, d)",
         f"{POISSON}test_auto_is_an_exponential_distribution_with_the_mean",
     ),
     Mutant(

@@ -31,7 +31,7 @@ SUBTRACTED = [
     )
     for file, family, old, new in (
         ("niw_planar", "two columns", "determinant_without(lik, k, i) < LOST", "False"),
-        ("niw_general", "more columns", "determinant_without(lik, k, i) < LOST", "False"),
+        ("niw_general_weights", "more columns", "determinant_without(lik, k, i) < LOST", "False"),
         ("niw_nested", "nested patterns", "return True", "return False"),
         ("nig_columns", "independent columns", "return True", "return False"),
         ("nig_missing", "missing entries", "return True", "return False"),
@@ -82,7 +82,7 @@ LIKELIHOODS = [
         )
         for file, family in (
             ("niw_planar", "two columns"),
-            ("niw_general", "more columns"),
+            ("niw_general_weights", "more columns"),
             ("niw_nested", "nested patterns"),
             ("nig_columns", "independent columns"),
             ("nig_missing", "missing entries"),

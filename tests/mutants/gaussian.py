@@ -226,7 +226,7 @@ GAUSSIAN = [
         f"{CONTRACT}[niw-2]",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "_log_weight_bound",
         "the screen has the slope with the wrong sign",
         "z1 = inv_chol[k, 1, 0] * a + ",
@@ -234,7 +234,7 @@ GAUSSIAN = [
         f"{WEIGHTS}[likelihood1-6]",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "_log_weight_bound",
         "the screen lies below what it should bound",
         "* t / (2.0 + t))",
@@ -242,7 +242,7 @@ GAUSSIAN = [
         f"{WEIGHTS}[likelihood1-6]",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "_log_weight_bound",
         "the screen is not tempered",
         "return log_prior + beta * (const - (lik",
@@ -250,7 +250,7 @@ GAUSSIAN = [
         f"{WEIGHTS}[likelihood1-6]",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "four_squares",
         "of four squares one is forgotten",
         "z2 * z2 + z3 * z3\n",
@@ -258,7 +258,7 @@ GAUSSIAN = [
         f"{GAUSSIAN_TESTS}test_contract_in_many_columns",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "partial_square",
         "rows beyond the last four are forgotten",
         "for a in range(last, stop):",
@@ -266,7 +266,7 @@ GAUSSIAN = [
         f"{NIW_T}[3]",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "determinant_without",
         "leave-one-out: the quadratic form is scaled forward",
         "quadratic(lik, k, i) * r / (r - 1.0)",
@@ -274,7 +274,7 @@ GAUSSIAN = [
         f"{CONTRACT}[niw-2]",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "_log_predictive_without",
         "leave-one-out: half a power too many",
         "0.5 * (lik.prior[1] + m - 1.0)",
@@ -282,7 +282,7 @@ GAUSSIAN = [
         f"{CONTRACT}[niw-2]",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "_log_weight_above",
         "a solve in parts forgets the first part",
         "total += partial_square(",
@@ -290,7 +290,7 @@ GAUSSIAN = [
         f"{GAUSSIAN_TESTS}test_contract_in_many_columns",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "_log_weight_above",
         "a solve in parts counts the first part twice",
         "start, stop = stop, min(2 * stop, d)",
@@ -298,7 +298,7 @@ GAUSSIAN = [
         f"{GAUSSIAN_TESTS}test_contract_in_many_columns",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "_log_weight_above",
         "slots are left out before they are seen to be low",
         "if weight < floor:",
@@ -306,7 +306,7 @@ GAUSSIAN = [
         f"{CONTRACT}[niw-2]",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "_log_weights",
         "a new block is offered only to items that have none",
         "if first != empty and fresh > floor:",
@@ -314,7 +314,7 @@ GAUSSIAN = [
         f"{CONTRACT}[niw-2]",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "_log_weights",
         "a new block is not tempered",
         "fresh = log_prior[empty] + beta * lik.log_empty[i]",
@@ -397,8 +397,8 @@ GAUSSIAN = [
         "likelihoods/gaussian/niw.py",
         "NormalInverseWishart._mean",
         "a given mean is centred but not scaled",
-        "- unit.centre) / unit.scale",
-        "- unit.centre)",
+        'within_reach("mean", values, unit.scale)',
+        'within_reach("mean", values, 1.0)',
         f"{NIW_T}[3]",
     ),
     Mutant(

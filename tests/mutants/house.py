@@ -162,7 +162,7 @@ HOUSE = [
         "_fitting/test_smc_runs.py::test_bayes_factors_need_evidences_of_the_same_rows",
     ),
     Mutant(
-        "likelihoods/gaussian/niw_general.py",
+        "likelihoods/gaussian/niw_general_weights.py",
         "_log_weight_bound",
         "the bound reads a third column of two",
         "if len(lik.prior_mean) < 3:",

@@ -301,4 +301,28 @@ LEARNED = [
         "0.5 * (a - d - 1) * (log_det(M)",
         f"{TESTS}test_log_density_integrates_to_one",
     ),
+    Mutant(
+        "_estimators/hyper_parameters.py",
+        "_draws",
+        "learned values without a change are called fixed",
+        "is_learned = np.ndim(each) > np.ndim(values[name])",
+        "is_learned = np.ndim(each) > np.ndim(values[name]) and np.ptp(each) > 0",
+        f"{STATE}test_what_is_learned_does_not_depend_on_the_draws",
+    ),
+    Mutant(
+        GRID,
+        "_kappa_and_grid_value",
+        "a grid of one value counts as learned",
+        "len(bound.hyper.grid) > 1",
+        "len(bound.hyper.grid) > 0",
+        f"{STATE}test_a_grid_of_one_value_is_fixed",
+    ),
+    Mutant(
+        "likelihoods/discrete/poisson.py",
+        "Poisson.hyper_parameters",
+        "a given shape counts as learned",
+        "draws[0] if hyper.grid.size else shape",
+        "draws[0]",
+        f"{STATE}test_what_is_learned_does_not_depend_on_the_draws",
+    ),
 ]

@@ -1,5 +1,6 @@
 """The README's example and all examples run; the README's promises hold."""
 
+import inspect
 import os
 import re
 import runpy
@@ -7,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bnpcluster import DPMixture
+import bnpcluster
+from bnpcluster import DPMixture, likelihoods, priors, samplers
 from bnpcluster._core.descriptions import parameters, summary, table
 from bnpcluster.cli.commands import parser, prior_parameters
 from bnpcluster.likelihoods import LIKELIHOODS
@@ -101,3 +103,14 @@ def test_the_documentation_and_the_command_line_name_every_component():
     for name, cls in PRIORS.items():
         assert set(parameters(cls)) == set(cls._get_param_names()), name
         assert all(name in prior_parameters()[parameter] for parameter in parameters(cls))
+
+
+def test_one_page_says_what_every_auto_means():
+    page = (ROOT / "doc" / "defaults.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    cells = " ".join("|".join(row.split("|")[1:3]) for row in rows)
+    for module in (bnpcluster, likelihoods, priors, samplers):
+        for cls in filter(inspect.isclass, vars(module).values()):
+            for parameter in inspect.signature(cls).parameters.values():
+                if isinstance(parameter.default, str) and parameter.default == "auto":
+                    assert f"`{parameter.name}`" in cells, f"{cls.__name__}, {parameter.name}"

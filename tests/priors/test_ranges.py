@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.special import gammaln, logsumexp
+from scipy.special import betainc, gammainc, gammaln, logsumexp
+from scipy.stats import kstest
 
 from bnpcluster import BNPMixture
 from bnpcluster.priors import MFM, NGG, DirichletProcess, FiniteDirichlet, PitmanYor
 from bnpcluster.priors.component_series import _log_rest, _log_term, log_v
-from bnpcluster.priors.hyper_priors import RANGE, slice_step
+from bnpcluster.priors.hyper_priors import RANGE, Hyper, slice_step
 from bnpcluster.priors.quadrature import log_integral
 from bnpcluster.priors.rising_factorials import log_rising, log_rising_excess, log_ways
 
@@ -113,6 +114,15 @@ def test_small_sigma_is_nearly_a_dirichlet_process():
         (MFM(1.0, ("gnedin", 1e-12)), "'gnedin' needs a parameter between 0 and 1, from 1e-06"),
         (MFM(1.0, ("poisson", 1e300)), "'poisson' needs a parameter between 0 and 1000000"),
         (MFM(1.0, ("geometric", 1e-12)), "'geometric' needs a parameter"),
+        (MFM(1.0, ("poisson", (1, 10**400))), "got \\(1, an integer of 1329 bits\\)"),
+        (MFM(1.0, [10**400, 1]), "sum to one; got \\[an integer of 1329 bits, 1\\]"),
+        (MFM(1.0, (1e308, 1e308)), "that sum to one"),
+        (MFM(1.0, np.array(1.0)), "that sum to one"),
+        (MFM(1.0, [[0.5, 0.5]]), "that sum to one"),
+        (DirichletProcess((1, 10**400)), "from 1e-10 to 1e\\+10, for a Gamma hyper-prior, or"),
+        (FiniteDirichlet(3, (1e308, 1.0)), "concentration must be a number \\(fixed\\) or a pair"),
+        (NGG(1.0, (5e-324, 1.0)), "sigma must be .* for a Beta hyper-prior; got \\(5e-324, 1.0"),
+        (PitmanYor(1.0, (1.0, 1e308)), "discount must be .* for a Beta hyper-prior"),
     ],
 )
 def test_what_the_tables_cannot_hold_is_refused(prior, message):
@@ -147,3 +157,51 @@ def test_sampled_values_stay_in_the_range(prior):
             assert low <= prior.values.get(name, 0.5) <= high
         for name in ("alpha", "tau"):
             assert LOW * 0.999 <= prior.values.get(name, 1.0) <= HIGH * 1.001
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        DirichletProcess((0.02, 0.02)),
+        PitmanYor((0.02, 0.02), 0.3),
+        PitmanYor(1.0, (0.02, 0.02)),
+        FiniteDirichlet(4, (0.02, 0.02)),
+        MFM((0.02, 0.02), ("poisson", 2.0)),
+        NGG((0.02, 0.02), 0.3),
+        NGG(1.0, (0.02, 0.02)),
+    ],
+)
+def test_vague_hyper_priors_are_restricted_to_the_range(prior):
+    """Draws and updates have the same distribution, without a share at an end of the range."""
+    rng = np.random.default_rng(0)
+    (name,) = prior.sampled
+    before, after = [], []
+    for _ in range(400):
+        before.append(prior.draw(rng)[name])
+        at = prior.at(**prior.draw(rng))
+        for _ in range(3):
+            at = at.update(np.bincount(at.sample(4, rng)), 4, rng)
+        after.append(at.values[name])
+    assert not np.isin(before + after, RANGE[prior.hyper[name].distribution]).any()
+    assert kstest(before, after).pvalue > 1e-3
+    check_quantiles(prior, name, before)
+
+
+def check_quantiles(prior, name, draws):
+    """The uniforms of draws, by the restricted distribution function."""
+    a, b = prior._pairs[name]
+    if prior.hyper[name].distribution == "gamma":
+        low, high, found = (gammainc(a, b * np.array(x)) for x in (LOW, HIGH, draws))
+    else:
+        low, high, found = (betainc(a, b, x) for x in (LEAST, MOST, draws))
+    assert kstest((found - low) / (high - low), "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("distribution", ["gamma", "beta"])
+@pytest.mark.parametrize("pair", [(1e-10, 1e10), (1e10, 1e-10), (1e10, 1e10), (1e-10, 1e-10)])
+def test_draws_from_the_ends_of_hyper_priors_are_in_the_range(distribution, pair):
+    hyper, rng = Hyper(0.5, distribution), np.random.default_rng(0)
+    low, high = RANGE[distribution]
+    draws = [hyper.draw(pair, rng) for _ in range(50)]
+    assert low <= min(draws) and max(draws) <= high
+    assert np.isfinite([hyper.log_density(pair, x) for x in draws]).all()

@@ -16,10 +16,10 @@ from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, 
 from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
-    column_values,
     is_auto,
     is_guess,
     mean_imputed,
+    prior_counts,
 )
 from bnpcluster.likelihoods.discrete.learned_concentrations import (
     ConcentrationPrior,
@@ -135,7 +135,7 @@ class Bernoulli(Likelihood):
         d, is_learned = X.shape[1], is_auto(self.a) and is_auto(self.b)
         hyper = concentration_prior(np.full(d, 2), is_learned)
         given = (1.0 if is_guess(value) else value for value in (self.a, self.b))
-        a, b = (column_values(n, v, d, positive=True) for n, v in zip("ab", given, strict=True))
+        a, b = (prior_counts(n, v, d) for n, v in zip("ab", given, strict=True))
         return a, b, hyper
 
     def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:

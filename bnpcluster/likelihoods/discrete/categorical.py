@@ -20,6 +20,7 @@ from bnpcluster.likelihoods.base import (
     column_values,
     is_auto,
     is_guess,
+    prior_counts,
 )
 from bnpcluster.likelihoods.discrete.learned_concentrations import (
     ConcentrationPrior,
@@ -140,7 +141,7 @@ class Categorical(Likelihood):
         _check_known_categories(X, n_categories)
         hyper = concentration_prior(n_categories, is_auto(self.concentration))
         given = 1.0 if is_guess(self.concentration) else self.concentration
-        concentration = column_values("concentration", given, X.shape[1], positive=True)
+        concentration = prior_counts("concentration", given, X.shape[1])
         return np.repeat(concentration, n_categories), concentration * n_categories, hyper
 
     def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:

@@ -9,11 +9,11 @@ import numpy as np
 from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
-    column_values,
     is_auto,
     is_guess,
     mean_imputed,
     observed_mean,
+    prior_counts,
 )
 from bnpcluster.likelihoods.discrete.gamma_poisson import bind_counts, count_lists
 from bnpcluster.likelihoods.discrete.learned_rates import GRID, RatePrior
@@ -105,19 +105,21 @@ class Poisson(Likelihood):
         n, d = (~np.isnan(X)).sum(axis=0), X.shape[1]
         shape = np.ones(d)
         if not is_guess(self.shape):
-            shape = column_values("shape", self.shape, d, positive=True)
+            shape = prior_counts("shape", self.shape, d)
         rho = 1.0 / np.maximum(observed_mean(X), 1 / n)
         if not is_guess(self.rate):
-            rho = column_values("rate", self.rate, d, positive=True) / shape
+            rho = prior_counts("rate", self.rate, d) / shape
         guess = rho.copy() if is_auto(self.rate) else rho[:0]
         grid = GRID if is_auto(self.shape) and is_guess(self.rate) else GRID[:0]
         return RatePrior(shape, rho, guess, grid)
 
     def hyper_parameters(self, bound: Any, learned: np.ndarray | None = None) -> dict[str, Any]:
         """The hyper-parameters in use, by name."""
-        shape, rho = bound.hyper.shape, bound.hyper.rho
+        hyper, shape, rho = bound.hyper, bound.hyper.shape, bound.hyper.rho
         if learned is not None:
-            shape, rho = np.split(learned, 2, axis=1)
+            draws = np.split(learned, 2, axis=1)
+            shape = draws[0] if hyper.grid.size else shape
+            rho = draws[1] if hyper.guess.size else rho
         return {"shape": shape, "rate": shape * rho}
 
     def rows(self, bound: Any, X: np.ndarray) -> Any:

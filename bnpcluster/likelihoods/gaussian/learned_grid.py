@@ -48,28 +48,38 @@ def draw_from_grid(grid, log_p, rng):
 
 
 def hyper_parameters_of_covariances(bound: Any, learned: NDArray | None) -> dict[str, Any]:
-    """The hyper-parameters of full covariances, one draw per row of `learned`."""
+    """The hyper-parameters of full covariances; learned ones have one draw per row of `learned`."""
     d, centre, unit = len(bound.unit), bound.centre, bound.unit
     order = getattr(bound, "order", np.zeros((0, 0)))  # of the columns, in nested patterns
     order = order if order.ndim == 1 else slice(None)
     back = np.argsort(np.arange(d)[order])
     mean = centre + unit * bound.prior_mean[back]
-    if learned is None:
-        expected, (kappa, nu) = bound.hyper.expected[back][:, back], bound.prior
-    else:
-        low, (nu, kappa) = np.tril_indices(d), learned[:, -2:].T
-        expected = np.zeros((len(learned), d, d))
+    expected = bound.hyper.expected[back][:, back]
+    if learned is not None and bound.hyper.df.size:
+        low, expected = np.tril_indices(d), np.zeros((len(learned), d, d))
         expected[:, low[0], low[1]] = learned[:, :-2]
         expected[:, low[1], low[0]] = learned[:, :-2]
+    kappa, nu = _kappa_and_grid_value(bound, learned)
     expected = (expected + np.diag(bound.hyper.floor[back])) * np.outer(unit, unit)
     return {"mean": mean, "kappa": kappa, "nu": nu, "expected_covariance": expected}
 
 
 def hyper_parameters_of_columns(bound: Any, learned: NDArray | None) -> dict[str, Any]:
-    """The hyper-parameters of independent columns, one draw per row of `learned`."""
-    expected, (kappa, shape) = bound.hyper.expected, bound.prior
-    if learned is not None:
-        expected, (shape, kappa) = learned[:, :-2], learned[:, -2:].T
+    """The hyper-parameters of independent columns, learned ones as above."""
+    expected = bound.hyper.expected
+    if learned is not None and bound.hyper.weight.size:
+        expected = learned[:, :-2]
+    kappa, shape = _kappa_and_grid_value(bound, learned)
     mean = bound.centre + bound.unit * bound.prior_mean
     expected = (expected + bound.hyper.floor) * bound.unit**2
     return {"mean": mean, "kappa": kappa, "shape": shape, "expected_variance": expected}
+
+
+def _kappa_and_grid_value(bound: Any, learned: NDArray | None) -> tuple[Any, Any]:
+    """Kappa, and nu or the shape. A grid of one value leaves nothing to learn."""
+    kappa, value = bound.prior
+    if learned is not None and bound.hyper.kappa.size:
+        kappa = learned[:, -1]
+    if learned is not None and len(bound.hyper.grid) > 1:
+        value = learned[:, -2]
+    return kappa, value

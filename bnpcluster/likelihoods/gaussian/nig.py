@@ -28,6 +28,7 @@ from bnpcluster.likelihoods.gaussian.nig_columns import bind_columns, column_blo
 from bnpcluster.likelihoods.gaussian.nig_missing import bind_observed_columns
 from bnpcluster.likelihoods.gaussian.rounding import LEAST, rounding_variance
 from bnpcluster.likelihoods.gaussian.units import (
+    REACH,
     WIDTH,
     Units,
     cluster_share,
@@ -35,6 +36,7 @@ from bnpcluster.likelihoods.gaussian.units import (
     in_own_units,
     rows_guessed,
     units,
+    within_reach,
 )
 from bnpcluster.likelihoods.gaussian.wishart import Wishart
 
@@ -140,11 +142,13 @@ class NormalInverseGamma(Likelihood):
         shape = 1.5 + rows / 2 if is_guess(self.shape) else number_above("shape", self.shape)
         mean = np.zeros(d)
         if not is_guess(self.mean):
-            mean = (column_values("mean", self.mean, d) - unit.centre) / unit.scale
+            mean = column_values("mean", self.mean, d) - unit.centre
+            mean = within_reach("mean", mean, unit.scale)
         guessed = is_guess(self.scale) or isinstance(self.scale, Wishart)
         expected = np.full(d, share)
         if not guessed:
-            rate = column_values("scale", self.scale, d, positive=True) / unit.scale**2
+            rate = column_values("scale", self.scale, d, positive=True)
+            rate = within_reach("scale", rate, unit.scale**2, 1.0 / REACH)
             expected = rate / multiplier(shape)
         hyper = VariancePrior(expected, np.zeros(d), *[NONE] * 6)
         if is_auto(self.shape) and guessed:
@@ -162,7 +166,8 @@ class NormalInverseGamma(Likelihood):
         guess, floor = hyper.expected, rounding_variance(Z)
         if not is_guess(given.mean):
             diagonal = np.diag(given.mean) if np.ndim(given.mean) == 2 else given.mean
-            guess = column_values("mean", diagonal, len(guess), positive=True) / unit.scale**2
+            guess = column_values("mean", diagonal, len(guess), positive=True)
+            guess = within_reach("mean", guess, unit.scale**2, 1.0 / REACH)
         df = 2.0 if is_auto(given.df) else number_above("df", given.df, allowed=AUTO)
         return hyper._replace(
             expected=guess - np.minimum(floor, 0.5 * guess),  # starts at the guess

@@ -52,6 +52,7 @@ from bnpcluster.likelihoods.gaussian.niw_planar import PlanarNIW, bind_planar, p
 from bnpcluster.likelihoods.gaussian.niw_regressions import add_regression_means, sample_nested
 from bnpcluster.likelihoods.gaussian.rounding import has_ties, rounding_variance
 from bnpcluster.likelihoods.gaussian.units import (
+    REACH,
     WIDTH,
     Units,
     cluster_share,
@@ -59,6 +60,7 @@ from bnpcluster.likelihoods.gaussian.units import (
     in_own_units,
     rows_guessed,
     units,
+    within_reach,
 )
 from bnpcluster.likelihoods.gaussian.wishart import Wishart
 
@@ -250,7 +252,8 @@ class NormalInverseWishart(Likelihood):
     def _mean(self, unit: Units) -> np.ndarray:
         if is_guess(self.mean):
             return np.zeros_like(unit.centre)
-        return (column_values("mean", self.mean, len(unit.centre)) - unit.centre) / unit.scale
+        values = column_values("mean", self.mean, len(unit.centre)) - unit.centre
+        return within_reach("mean", values, unit.scale)
 
     def _given_scale(self, unit: Units) -> np.ndarray | None:
         """The given scale matrix in internal units; None if it is learned or guessed."""
@@ -374,6 +377,7 @@ def _matrix(name: str, value: Any, unit: Units) -> np.ndarray:
         matrix = np.asarray(value, float)
     if matrix.shape != (d, d) or not is_positive_definite(matrix):
         raise ValueError(f"{name} must be a positive definite {d} x {d} matrix.")
+    within_reach(name, np.diag(matrix), unit.scale**2, 1.0 / REACH)
     return matrix / np.outer(unit.scale, unit.scale)
 
 

@@ -30,12 +30,14 @@ from bnpcluster.likelihoods.gaussian.niw_general import (
     bind_general,
     fill_log_empty,
     general_rows,
-    log_weight_above,
-    log_weight_bound,
-    no_bound,
     put_values,
     renew_slots,
     slots_in_use,
+)
+from bnpcluster.likelihoods.gaussian.niw_general_weights import (
+    log_weight_above,
+    log_weight_bound,
+    no_bound,
 )
 from bnpcluster.likelihoods.gaussian.niw_learned import owned, register_learned
 

@@ -32,11 +32,13 @@ from bnpcluster.likelihoods.gaussian.niw_general import (
     GeneralNIW,
     fill_log_empty,
     inverse_factor,
+    pool_sums,
+)
+from bnpcluster.likelihoods.gaussian.niw_general_weights import (
     log_weight_above,
     log_weight_bound,
     no_bound,
     partial_square,
-    pool_sums,
 )
 from bnpcluster.likelihoods.gaussian.niw_learned import owned
 from bnpcluster.likelihoods.gaussian.niw_normalisers import normalisers_by_level

@@ -17,6 +17,7 @@ ROWS = 1000  # rows used to estimate the scale of a cluster
 ROUNDING = 1e-13  # values that differ by a smaller share of their size are equal
 WIDTH = 8.0  # prior standard deviation of "auto" cluster means, in internal units
 FARTHEST = 1e75  # internal units; squares of larger values could overflow
+REACH = 1e50  # of given hyper-parameters, in internal units
 TIGHTEST = 1e-4  # the smallest share of the squared scale that "auto" gives to a cluster
 
 GUESSED_SHARE = 1 / 500  # the "auto" covariance is worth this share of the rows,
@@ -68,6 +69,16 @@ def units(X: np.ndarray) -> Units:
     for j in np.flatnonzero(are_equal(low, high)):
         scale[j] = _scale_of_tails(X[~np.isnan(X[:, j]), j])
     return Units(centre, scale)
+
+
+def within_reach(name: str, values: Any, unit: Any, least: float = 0.0) -> np.ndarray:
+    """`values` / `unit`; raise an error if the squares of these would have no digits left."""
+    with np.errstate(over="ignore"):
+        values = values / unit
+    if not ((least <= np.abs(values)) & (np.abs(values) <= REACH)).all():
+        start = f"from {least:g} to" if least else "at most"
+        raise ValueError(f"{name} must be {start} {REACH:g}, in units of the spread of its column.")
+    return values
 
 
 def constant_columns(X: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
+from bnpcluster._core.messages import shown
 from bnpcluster._core.operations import (
     add,
     clear,
@@ -31,7 +32,7 @@ from bnpcluster._core.operations import (
     restore,
     withdraw,
 )
-from bnpcluster.likelihoods.base import Likelihood
+from bnpcluster.likelihoods.base import LEAST, MOST, Likelihood
 from bnpcluster.likelihoods.log_tables import Table
 from bnpcluster.likelihoods.network.adjacency import as_graph, neighbours
 from bnpcluster.likelihoods.network.block_counts import (
@@ -113,9 +114,12 @@ class Relational(Likelihood):
             raise TypeError(f"beta must be a pair of positive numbers, got {self.beta!r}.")
         for value in self.beta:
             if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-                raise TypeError(f"beta must be a pair of positive numbers, got {self.beta!r}.")
-            if not 0 < value < np.inf:
-                raise ValueError(f"beta must be a pair of positive numbers, got {self.beta!r}.")
+                raise TypeError(f"beta must be a pair of positive numbers, got {shown(self.beta)}.")
+            if not LEAST <= value <= MOST:
+                raise ValueError(
+                    f"beta must be a pair of positive numbers, from {LEAST:g} to {MOST:g}, got "
+                    f"{shown(self.beta)}."
+                )
         return float(self.beta[0]), float(self.beta[1])
 
     def bind(self, X: Any, capacity: int = 16) -> Any:

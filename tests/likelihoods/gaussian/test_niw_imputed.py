@@ -12,7 +12,8 @@ from bnpcluster._fitting.fitted import Fitted, urn_weights
 from bnpcluster._fitting.rounds import Chain, Schedule, Stop, advance
 from bnpcluster._predict.predictive import predict
 from bnpcluster.likelihoods import Columns, NormalInverseWishart
-from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW, log_weight_bound
+from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW
+from bnpcluster.likelihoods.gaussian.niw_general_weights import log_weight_bound
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Gibbs, SplitMerge
