@@ -24,7 +24,7 @@ folds = KFold(5, shuffle=True, random_state=0)
 # Full covariances against independent columns, on two principal components.
 scores = {}
 for likelihood in ("niw", "nig"):
-    mixture = DPMixture(likelihood=likelihood, n_draws=200, n_warmup=200, random_state=0)
+    mixture = DPMixture(likelihood=likelihood, random_state=0)
     pipeline = make_pipeline(StandardScaler(), PCA(2), mixture)
     scores[likelihood] = cross_val_score(pipeline, X, cv=folds)
     print(f"{likelihood}: {np.mean(scores[likelihood]):.3f} +- {np.std(scores[likelihood]):.3f}")

@@ -400,7 +400,7 @@ def test_errors_say_what_is_allowed(given, words):
         (("poisson", Poisson(shape=2.0)), {"rate"}, {"shape"}),
         (("poisson", Poisson(rate="data")), {"shape", "rate"}, set()),
     ],
-    ids=str,
+    ids=lambda value: str(sorted(value) if isinstance(value, set) else value),
 )
 def test_what_is_learned_does_not_depend_on_the_draws(case, learned, fixed):
     """Nor on their number: with much data, all draws of a value on a grid are the same."""
