@@ -290,10 +290,10 @@ DISCRETE = [
     Mutant(
         "likelihoods/discrete/poisson.py",
         "Poisson._hyper_parameters",
-        "the automatic rate forgets the shape",
+        "a given rate forgets the shape",
         "self.rate, d) / shape",
         "self.rate, d)",
-        f"{POISSON}test_auto_is_an_exponential_distribution_with_the_mean",
+        f"{POISSON}test_a_given_rate_is_the_rate_whatever_the_shape",
     ),
     Mutant(
         "likelihoods/discrete/poisson.py",

@@ -148,3 +148,9 @@ def test_bad_values_get_one_sentence(value):
 def test_bad_parameters_get_one_sentence(parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         Poisson(**parameters).bind(random_rows(4))
+
+
+def test_a_given_rate_is_the_rate_whatever_the_shape():
+    given = Poisson(shape=[2.0, 4.0], rate=0.5)
+    bound = given.bind(np.array([[1.0, 0.0], [3.0, 5.0]]))
+    np.testing.assert_allclose(given.hyper_parameters(bound)["rate"], 0.5)
