@@ -40,6 +40,10 @@ class Line(NamedTuple):
     ari: float = math.nan
     converged: float = math.nan
     agreement: float = math.nan
+    stability: float = math.nan  # ARI of the labels with those of another seed
+    other_density: float = math.nan  # held-out density of that other fit
+    draws: float = math.nan
+    warmup: float = math.nan
 
 
 class Split(NamedTuple):
@@ -116,7 +120,8 @@ def read(path):
     """The lines of a CSV file by set and method; the last of those with the same."""
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    lines = [Line(**{field: _value(field, row[field]) for field in Line._fields}) for row in rows]
+    # A file of an earlier version lacks the newest fields.
+    lines = [Line(**{field: _value(field, row[field]) for field in row}) for row in rows]
     return {(line.name, line.method): line for line in lines}
 
 
@@ -168,6 +173,11 @@ def _line(name, method, data):
     found = found._replace(ari=adjusted_rand_score(data.y[data.known], labels[data.known]))
     if hasattr(model, "score"):
         found = found._replace(density=model.score(data.X_test))
+    again = METHODS[method](data.X, seed=1)
+    others = again.labels_ if hasattr(again, "labels_") else again.predict(data.X)
+    found = found._replace(stability=adjusted_rand_score(labels, others))
+    if hasattr(again, "score"):
+        found = found._replace(other_density=again.score(data.X_test))
     return found._replace(**_of_chains(model)) if method == "ours" else found
 
 
@@ -176,30 +186,37 @@ def _of_chains(model):
     estimates = [point_estimate(draws, n_starts=4) for draws in model.posterior_.labels]
     pairs = [adjusted_rand_score(*pair) for pair in combinations(estimates, 2)]
     converged = math.nan if model.converged_ is None else float(model.converged_)
-    return {"converged": converged, "agreement": float(np.mean(pairs))}
+    n_draws = model.posterior_.n_draws
+    return {
+        "converged": converged,
+        "agreement": float(np.mean(pairs)),
+        "draws": n_draws,
+        "warmup": model.n_iter_ - n_draws,
+    }
 
 
-def _ours(X):
-    return DPMixture(random_state=0).fit(X)
+def _ours(X, seed=0):
+    return DPMixture(random_state=seed).fit(X)
 
 
-def _bic(X):
+def _bic(X, seed=0):
     """The mixture with the lowest BIC; numbers of components that fail are left out."""
     found = []
     for n_components in range(1, min(MOST_COMPONENTS, len(X)) + 1):
         try:
-            found.append(GaussianMixture(n_components, random_state=0).fit(X))
+            found.append(GaussianMixture(n_components, random_state=seed).fit(X))
         except ValueError:
             continue
     return min(found, key=lambda model: model.bic(X))
 
 
-def _variational(X):
+def _variational(X, seed=0):
     n_components = min(30, len(X))
-    return BayesianGaussianMixture(n_components=n_components, max_iter=1000, random_state=0).fit(X)
+    model = BayesianGaussianMixture(n_components=n_components, max_iter=1000, random_state=seed)
+    return model.fit(X)
 
 
-def _hdbscan(X):
+def _hdbscan(X, seed=0):
     return HDBSCAN(min_cluster_size=15, copy=True).fit(X)
 
 

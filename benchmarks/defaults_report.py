@@ -14,6 +14,8 @@ PEERS = [method for method in TITLES if method != "ours"]
 DENSITIES = ["bic", "variational"]  # the peers that have one
 CLOSE = 0.01  # of ARI
 WORSE = 0.05  # of held-out density
+STABLE = 0.9  # of ARI
+ALIKE, SAME = 0.95, 0.02  # of ARI and density, what a fit that has converged should reach
 BEGIN, END = "<!-- benchmark:begin -->", "<!-- benchmark:end -->"
 
 
@@ -21,8 +23,11 @@ def printed(line):
     """A line as it is shown while the benchmark runs."""
     words = [] if line.density != line.density else [f"held-out {line.density:9.4f}"]
     words += [f"ARI {line.ari:.3f}", f"{line.clusters:.0f} clusters", f"{line.seconds:.2f} s"]
+    if line.stability == line.stability:
+        words.append(f"another seed {line.stability:.3f}")
     if line.method == "ours":
         words += [_verdict(line), f"chains agree {line.agreement:.3f}"]
+        words.append(f"{line.warmup:.0f} + {line.draws:.0f} iterations")
     return f"{line.name:14s} {line.method:12s} {', '.join(words)}"
 
 
@@ -58,9 +63,20 @@ def _comparison(lines, names):
     aris = np.max([column(lines, names, m, "ari") for m in PEERS], axis=0)
     reached = column(lines, names, "ours", "ari") >= aris - CLOSE
     seconds = column(lines, names, "ours", "seconds")
+    times = seconds / column(lines, names, "variational", "seconds")
+    stable = {
+        TITLES[m]: f"{np.sum(column(lines, names, m, 'stability') >= STABLE)} ({TITLES[m]})"
+        for m in TITLES
+    }
     ratios = [
         f"{np.median(seconds / column(lines, names, m, 'seconds')):.1f} times {TITLES[m]}"
         for m in PEERS
+    ]
+    sure = [lines[name, "ours"] for name in names if lines[name, "ours"].converged == 1]
+    alike = [
+        line
+        for line in sure
+        if line.stability >= ALIKE and abs(line.density - line.other_density) <= SAME
     ]
     return [
         f"held-out density at least the better of BIC and variational on {np.sum(ahead >= 0)} of "
@@ -68,7 +84,11 @@ def _comparison(lines, names):
         f"ARI at least the best of the peers, within {CLOSE}, on {reached.sum()} of {n}",
         f"converged on {np.sum(column(lines, names, 'ours', 'converged') == 1)} of {n}, chains "
         f"agree {np.nanmean(column(lines, names, 'ours', 'agreement')):.3f} on average",
-        f"median time: {', '.join(ratios)}; {seconds.sum():.0f} s in all",
+        f"of those called converged, {len(alike)} of {len(sure)} agree with a fit of another seed "
+        f"(ARI at least {ALIKE}, density within {SAME})",
+        f"labels of two seeds agree (ARI at least {STABLE}) on {', '.join(stable.values())}",
+        f"median time: {', '.join(ratios)}; 90th percentile {np.quantile(times, 0.9):.1f} times "
+        f"variational; {seconds.sum():.0f} s in all",
     ]
 
 
@@ -120,8 +140,8 @@ def write(path, lines, sets, judged, families, starts):
 
 
 def _table(lines, sets):
-    heads = [f"{title}: held-out, ARI, K, s" for title in TITLES.values()]
-    heads[-1] = f"{TITLES['hdbscan']}: ARI, K, s"
+    heads = [f"{title}: held-out, ARI, K, s, seed" for title in TITLES.values()]
+    heads[-1] = f"{TITLES['hdbscan']}: ARI, K, s, seed"
     rows = [["set", "rows, columns", *heads, "chains agree"]]
     for name in sets:
         there = [lines[name, method] for method in TITLES if (name, method) in lines]
@@ -136,7 +156,8 @@ def _cell(line):
     if line is None:
         return ""
     words = [] if line.density != line.density else [f"{line.density:.3f}"]
-    return ", ".join([*words, f"{line.ari:.3f}", f"{line.clusters:.0f}", f"{line.seconds:.2f}"])
+    words += [f"{line.ari:.3f}", f"{line.clusters:.0f}", f"{line.seconds:.2f}"]
+    return ", ".join([*words, f"{line.stability:.2f}"])
 
 
 def _agreement(line):
