@@ -304,12 +304,13 @@ def test_a_single_run_that_resampled_has_no_error():
 
 
 def test_particles_leave_the_prior_for_separate_clusters():
-    """By default; Gibbs sweeps alone end 5 to 10 nats too low."""
+    """By default; with Gibbs sweeps alone the evidence is 6 to 14 nats too low in seven runs."""
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(30, 2)) - 5.0, rng.normal(size=(30, 2)) + 5.0])
     likelihood = NormalInverseGamma(mean=0.0, kappa=0.01, shape=2.0, scale=1.0)
-    sampler = AnnealedSMC(n_particles=100, path="temperature")
+    sampler = AnnealedSMC(n_particles=40, path="temperature")
     run = sampler.run(likelihood.bind(X, 16), DirichletProcess(1.0), 60, rng)
+    assert run.log_evidence == pytest.approx(-230.3, abs=2.5)  # the mean of seven runs
     apart = np.array([len(set(row[:30]) & set(row[30:])) == 0 for row in run.labels])
     assert apart.mean() > 0.95
 
