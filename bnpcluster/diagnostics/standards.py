@@ -89,12 +89,13 @@ def shortfall(level: NDArray, others: Iterable[NDArray], together: NDArray) -> f
     Returns
     -------
     float
-        The largest of the relative gaps.
+        The largest of the relative gaps; that of the pairs only if the others are small.
     """
-    gaps = [largest_difference(together).beyond / DIFFERENCE_LIMIT]
-    gaps += [_gap(x, OTHER_RHAT_LIMIT, OTHER_ESS_WANTED) for x in others]
+    gaps = [_gap(x, OTHER_RHAT_LIMIT, OTHER_ESS_WANTED) for x in others]
     gaps.append(_gap(level, RHAT_LIMIT, ESS_WANTED))
-    if max(gaps) <= 1 and varies(level):  # ranks take time, so they are asked last
+    if max(gaps) <= 1:  # pairs and ranks take time, so they are asked last
+        gaps.append(largest_difference(together).beyond / DIFFERENCE_LIMIT)
+    if max(gaps) <= 1 and varies(level):
         with np.errstate(divide="ignore", invalid="ignore"):
             rhat = float(rhat_of(level[None])[0])
         gaps.append((rhat - 1.0) / (RHAT_LIMIT - 1.0))
