@@ -281,8 +281,8 @@ DENSITIES = [
         "_fitting/chain_runs.py",
         "make_outcome",
         "verdicts advise no sampler by name",
-        "diagnose(posterior, other=_other(fitted), shared=shared)",
-        "diagnose(posterior, shared=shared)",
+        "other=_other(fitted),",
+        "other='',",
         f"{DIAGNOSTICS}test_the_verdict_of_a_fit_advises_the_other_sampler",
     ),
     Mutant(

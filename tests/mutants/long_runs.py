@@ -159,7 +159,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "_round_ends",
+        "_fixed_round_ends",
         "rounds end wherever it is convenient",
         "start = min((start // BOUNDARY * BOUNDARY) + length, total)",
         "start = min(start + length - 7, total)",
@@ -167,10 +167,10 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "run_chains",
+        "_round_ends",
         "the first chain decides what is left to do",
-        "start = min(chain.iteration for chain in chains)  # stopped",
-        "start = chains[0].iteration  # stopped",
+        "start = min(chain.iteration for chain in chains())",
+        "start = chains()[0].iteration",
         f"{SURVIVAL}test_chains_that_were_stopped_apart_all_reach_the_end",
     ),
     Mutant(

@@ -449,7 +449,7 @@ OUTSIDE = [
         FEW,
     ),
     Mutant(
-        "_fitting/rounds.py",
+        "_fitting/lengths.py",
         "Schedule.kept",
         "the last state of warm-up is a draw",
         "after > 0 and",
@@ -457,7 +457,7 @@ OUTSIDE = [
         SCHEDULE,
     ),
     Mutant(
-        "_fitting/rounds.py",
+        "_fitting/lengths.py",
         "Schedule.kept",
         "draws are counted from the first iteration",
         "after % self.thin",
@@ -465,7 +465,7 @@ OUTSIDE = [
         SCHEDULE,
     ),
     Mutant(
-        "_fitting/rounds.py",
+        "_fitting/lengths.py",
         "Schedule.n_iterations",
         "thinning loses draws",
         "self.n_draws * self.thin",
@@ -514,7 +514,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "_round_ends",
+        "_fixed_round_ends",
         "rounds end anywhere",
         "max(BOUNDARY, longest // BOUNDARY * BOUNDARY)",
         "max(BOUNDARY, longest)",
@@ -522,7 +522,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "_round_ends",
+        "_fixed_round_ends",
         "the last round is lost",
         "+ length, total)\n",
         "+ length, total - 1)\n        if start == total - 1:\n            return\n",
@@ -540,7 +540,7 @@ OUTSIDE = [
         "_fitting/rounds.py",
         "advance",
         "chains stopped in warm-up have no draw",
-        "    if until == 0:\n        chain.append_draw(state)\n",
+        "    if until == 0:\n        chain.append_draw(state, schedule.followed)\n",
         "",
         f"{MIXTURES}test_max_time_before_the_end_of_warm_up",
     ),

@@ -175,10 +175,8 @@ def log_density(hyper: CovariancePrior, values: Values) -> float:
     """
     total = float(hyper.constant[0])
     if hyper.df.size:
-        M = values.expected
-        total += 0.5 * float(hyper.df[0]) * log_det(M) - 0.5 * float(
-            np.vdot(hyper.inverse_guess, M)
-        )
+        M, a = values.expected, float(hyper.df[0])
+        total += 0.5 * (a * log_det(M) - float(np.vdot(hyper.inverse_guess, M)))
     if hyper.grid.size:
         total -= math.log(values.nu - len(hyper.floor) - 1.0)
     if hyper.kappa.size:
