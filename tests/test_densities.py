@@ -14,7 +14,9 @@ from bnpcluster.posterior import Posterior
 from bnpcluster.priors import DirichletProcess, FiniteDirichlet
 from tests._predict.test_predictive import exactly_fitted
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Rows? .* no value"
+)
 GAUSSIAN = {"niw": NormalInverseWishart, "nig": NormalInverseGamma}
 
 

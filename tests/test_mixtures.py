@@ -547,7 +547,7 @@ def test_presets_fit_fixed_and_sampled(preset, blobs):
     X, labels = blobs
     sampled = {k for k, v in PRESETS[preset].items() if isinstance(v, tuple)}
     model = preset(**PRESETS[preset], **QUICK).fit(X)
-    learned = {"log_scale", "nu"}
+    learned = {"log_scale", "nu", "log_density"}
     assert set(model.posterior_.traces) == {"n_clusters", "log_posterior", *learned, *sampled}
     for name in sampled:
         assert len(np.unique(model.posterior_.traces[name])) > 4

@@ -46,7 +46,7 @@ def test_the_kind_of_object_is_that_of_the_installed_version(arviz, model):
 
 def test_the_summary_agrees_with_the_diagnostics(arviz, model):
     summary = arviz.summary(model.to_arviz(), round_to="none")
-    assert set(summary.index) == {"alpha", "discount", "n_clusters", *LEARNED}
+    assert set(summary.index) == {"alpha", "discount", "n_clusters", "log_density", *LEARNED}
     table = diagnose(model.posterior_).table
     for name, row in summary.iterrows():
         assert row["mean"] == pytest.approx(model.posterior_.traces[name].mean())

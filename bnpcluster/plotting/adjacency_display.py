@@ -42,7 +42,7 @@ class AdjacencyDisplay:
     >>> from bnpcluster import InfiniteRelationalModel
     >>> from bnpcluster.plotting import AdjacencyDisplay
     >>> A = np.kron(np.eye(2), np.ones((6, 6))) - np.eye(12)
-    >>> model = InfiniteRelationalModel(n_draws=200, n_warmup=100, random_state=0).fit(A)
+    >>> model = InfiniteRelationalModel(random_state=0).fit(A)
     >>> display = AdjacencyDisplay.from_estimator(model)
     >>> display.boundaries.tolist()
     [6, 12]

@@ -27,7 +27,7 @@ from bnpcluster._core.messages import (
         (
             RUN_LONGER,
             "run longer with continue_fit(n_draws)",
-            "run longer with more --draws and --warmup",
+            "run longer with more --max-draws or --draws",
         ),
         (MORE_DRAWS, "raise n_draws", "raise --draws"),
         (MORE_PARTICLES, "raise n_particles", "raise --particles"),

@@ -143,7 +143,7 @@ def test_traces_and_hyper_parameters(name):
     found = model.hyper_parameters_
     learned = [key for key, value in found.items() if np.shape(value)[:2] == (2, 30)]
     assert learned
-    traces = set(model.posterior_.traces) - {"alpha", "n_clusters", "log_posterior"}
+    traces = set(model.posterior_.traces) - {"alpha", "n_clusters", "log_posterior", "log_density"}
     assert traces and all(np.isfinite(model.posterior_.traces[t]).all() for t in traces)
     text = str(model.report())
     assert ", learned" in text and "log_scale  " not in text.split("R-hat")[0]
@@ -182,7 +182,7 @@ def test_the_log_posterior_has_the_density_of_the_values():
 )
 def test_what_is_learned(likelihood, what):
     model = DPMixture(alpha=1.0, likelihood=likelihood, **SHORT).fit(ROWS)
-    assert set(model.posterior_.traces) - {"n_clusters", "log_posterior"} == what
+    assert set(model.posterior_.traces) - {"n_clusters", "log_posterior", "log_density"} == what
     assert (model._fitted.learned is None) == (not what)
 
 
@@ -191,7 +191,7 @@ def test_guesses_of_discrete_data_are_fixed(cls):
     data = cls(**dict.fromkeys(cls.learnable, "data"))
     model = DPMixture(alpha=1.0, likelihood=data, **SHORT).fit(BITS)
     assert model._fitted.learned is None
-    assert set(model.posterior_.traces) == {"n_clusters", "log_posterior"}
+    assert set(model.posterior_.traces) == {"n_clusters", "log_posterior", "log_density"}
 
 
 def test_particles_keep_the_guess():

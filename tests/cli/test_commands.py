@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from bnpcluster import DPMixture, PitmanYorMixture
+from bnpcluster._core.messages import parameter
 from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.progress import Progress
 from bnpcluster.cli import commands
@@ -263,8 +264,11 @@ def test_help_tells_the_exit_statuses_and_the_defaults(capsys):
     for status in (commands.DONE, commands.WRONG, commands.DISAGREE, commands.INTERRUPTED):
         assert f"\n  {status} " in text
     defaults = DPMixture().get_params()
-    for name in ("draws", "warmup", "chains"):
-        assert re.search(rf"--{name} N .*\({defaults['n_' + name]}\)", text)
+    for name in ("max_draws", "n_chains"):
+        option = parameter(name).shell
+        assert re.search(rf"{option} N\s.*\({defaults[name]}\)", text)
+    assert defaults["n_draws"] == defaults["n_warmup"] == "auto"
+    assert text.count("auto (the default)") == 2
 
 
 def test_the_module_runs_and_leaves_with_the_status(tmp_path):
@@ -339,7 +343,7 @@ def test_files_that_are_no_tables(tmp_path, capsys):
         (["--alpha", "-1"], "alpha must be positive"),
         (["--alpha", "large"], "alpha must be a number"),
         (["--draws", "0"], "--draws must be at least 1"),
-        (["--draws", "many"], "invalid int value: 'many'"),
+        (["--draws", "many"], "'many' is neither a whole number nor auto"),
         (["--particles", "5"], "has no particles"),
         (["--columns", "height,length"], "has no column 'length'; it has name, height, weight"),
         (["--id-column", "id"], "has no column 'id'"),

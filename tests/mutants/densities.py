@@ -307,7 +307,7 @@ DENSITIES = [
         "what is not assessable is a dash",
         'else [name, "not assessable"]',
         'else [name, "-"]',
-        f"{DIAGNOSTICS}test_text_and_html_show_every_scalar_and_sum_up_the_pairs",
+        f"{DIAGNOSTICS}test_text_and_html_show_every_scalar",
     ),
     Mutant(
         BLOCKS,

@@ -197,7 +197,7 @@ def test_one_chain_needs_no_legend():
 
 
 def test_unknown_traces_are_answered_with_those_there_are(model):
-    with pytest.raises(ValueError, match=r"no trace 'beta': use one of \['alpha', 'log_post"):
+    with pytest.raises(ValueError, match=r"no trace 'beta': use one of \['alpha', 'log_dens"):
         TraceDisplay.from_estimator(model, "beta")
 
 

@@ -306,12 +306,13 @@ def test_one_column_is_the_same_for_both_likelihoods():
     for state in states:
         state.set_learned(values)
     assert states[0].log_posterior() == states[1].log_posterior()
-    hyper = hyper_prior(1)
-    expected = learned_covariance.log_density(
-        hyper._replace(
-            df=np.array([2.0]), inverse_guess=2.0 / wide.hyper.guess[:, None], grid=wide.hyper.grid
-        ),
-        Values(np.array([[0.7]]), 7.0, 0.2),
-    )
+    given = {
+        "df": np.array([2.0]),
+        "inverse_guess": 2.0 / wide.hyper.guess[:, None],
+        "grid": wide.hyper.grid,
+    }
+    constant = learned_covariance.log_constant(**given, kappa=np.zeros(0))
+    hyper = hyper_prior(1)._replace(**given, constant=np.array([constant]))
+    expected = learned_covariance.log_density(hyper, Values(np.array([[0.7]]), 7.0, 0.2))
     own = learned_variances.log_density(wide.hyper, learned_variances.unpacked(values))
     assert own == pytest.approx(expected, abs=1e-12)

@@ -32,7 +32,9 @@ from tests._predict.test_predictive import exactly_fitted
 from tests.tools.holed_niw import posterior
 from tests.tools.nested_niw import CASES, NAN, THREE, Prior, cells, expected, integrated
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Rows? .* no value"
+)
 JITTED = hasattr(__import__("bnpcluster.samplers.gibbs", fromlist=["sweep"]).sweep, "py_func")
 PRIOR = DirichletProcess(0.8)
 QUICK = {"sampler": "gibbs", "n_draws": 30, "n_warmup": 20, "n_chains": 2, "random_state": 0}
@@ -319,7 +321,8 @@ def test_particles_take_rows_with_new_levels():
     model = DPMixture(sampler="urn_smc", alpha=1.0, n_particles=50, random_state=0).fit(whole)
     before = model.log_evidence_
     model.partial_fit(X[np.isnan(X).any(axis=1)])
-    assert model.posterior_.n_items == 24
+    assert model.posterior_.n_items == 24 - np.isnan(X).all(axis=1).sum()
+    assert len(model.labels_) == 24
     assert np.isfinite(model.log_evidence_)
     assert model.log_evidence_ != before
 
