@@ -24,14 +24,8 @@ FIRST = 100
 WARM_RHAT = 1.05
 """R-hat of the density at which warm-up ends: so few iterations reach 1.01 by luck only."""
 
-SURE = 300
-"""Least number of draws after which a lack of progress ends the fit."""
-
-PATIENCE = 3
-"""Rounds without progress that end warm-up or sampling."""
-
-PROGRESS = 0.97
-"""Progress means that the shortfall falls below this times what it was."""
+PATIENCE, LONG_PATIENCE = 3, 6
+"""Rounds without progress that end warm-up, and sampling: effective draws are hard to count."""
 
 
 ENTRIES = 1700
@@ -163,7 +157,7 @@ class Lengths:
             assert self.schedule.followed is not None
             early = np.array([c.early[self._judged // 2 : self._judged] for c in chains])
             self._shortfalls.append(_unrest(early, len(self.schedule.followed.pairs)))
-            over = self._shortfalls[-1] <= 1 or self._has_stalled()
+            over = self._shortfalls[-1] <= 1 or self._has_stalled(PATIENCE)
         if over:
             self.schedule = self.schedule._replace(n_warmup=self._judged, is_open=False)
             self._shortfalls = []
@@ -175,7 +169,7 @@ class Lengths:
         over = self._judged >= schedule.n_iterations
         if not over and n_draws >= FIRST:
             self._shortfalls.append(shortfall(*self._of_draws(chains, n_draws)))
-            over = self._shortfalls[-1] <= 1 or (n_draws >= SURE and self._has_stalled())
+            over = self._shortfalls[-1] <= 1 or self._has_stalled(LONG_PATIENCE)
         if over:
             self.schedule = schedule._replace(n_draws=n_draws)
             self.finished = True
@@ -198,12 +192,12 @@ class Lengths:
         others += list(np.moveaxis(labels[:, :, :N_SHARES], 2, 0))
         return first, others, labels[:, :, N_SHARES:]
 
-    def _has_stalled(self) -> bool:
+    def _has_stalled(self, patience: int) -> bool:
         """Whether the last rounds were no better than the one before them."""
-        if len(self._shortfalls) <= PATIENCE:
+        if len(self._shortfalls) <= patience:
             return False
-        before, *last = self._shortfalls[-PATIENCE - 1 :]
-        return min(last) >= PROGRESS * before
+        before, *last = self._shortfalls[-patience - 1 :]
+        return min(last) >= before
 
 
 def _unrest(early: np.ndarray, n_pairs: int) -> float:
