@@ -43,7 +43,7 @@ LEARNED = [
         "the prior of M has its mean for the inverse",
         "np.linalg.inv(expected)",
         "expected",
-        PLAIN,
+        f"{TESTS}test_the_prior_mean_of_m_is_the_guess",
     ),
     Mutant(
         KERNELS,

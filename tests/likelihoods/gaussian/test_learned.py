@@ -286,6 +286,14 @@ def test_moves_reach_all_of_m():
     assert (correlation.min(axis=0) < -0.3).all() and (correlation.max(axis=0) > 0.3).all()
 
 
+def test_the_prior_mean_of_m_is_the_guess():
+    guess = np.array([[2.0, 0.3], [0.3, 0.1]])
+    hyper = learned_covariance.CovariancePrior.of(guess, df=np.array([6.0]))
+    rng, values = np.random.default_rng(0), Values(guess, 5.0, 1.0)
+    draws = [learned_covariance.draw(hyper, values, rng).expected for _ in range(4000)]
+    np.testing.assert_allclose(np.mean(draws, axis=0), guess, rtol=0.08)
+
+
 def test_log_density_integrates_to_one():
     hyper = hyper_prior(1, 0.0, True)
     log_m = np.linspace(-25, 6, 4000)
