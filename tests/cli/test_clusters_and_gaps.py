@@ -53,7 +53,7 @@ def test_clusters_of_components_and_rows_in_none(table, capsys):
         assert file["observed_rows"].tolist() == [0, 1, *range(3, len(X) + 1)]
     page = (out / "report.html").read_text()
     assert "<h1>2 clusters</h1>" in page
-    assert "<td>none</td><td>3</td>" in page
+    assert "rows in no cluster of at least 10: 3" in page
     error = capsys.readouterr().err
     assert "Row 3 (counted from 1) has no value" in error
     assert "draws.npz is about the other rows" in error
@@ -67,7 +67,7 @@ def test_without_joins_there_is_no_column_of_components(table):
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("--merge", "2", "--merge must be None, 'auto' (0.05)"),
+        ("--merge", "2", "--merge must be auto, or a number"),
         ("--max-clusters", "0", "--max-clusters must be at least 1"),
         ("--min-cluster-size", "0", "--min-cluster-size must be at least 1"),
         ("--point-estimate", "vi,3", "above 0 and below 2, got 3"),
