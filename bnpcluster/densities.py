@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from bnpcluster._core import arguments
+from bnpcluster._core.containers import check_container
 from bnpcluster._fitting.fitted import Fitted, prior_of
 from bnpcluster._predict.kernels import load_draw
 from bnpcluster._predict.named_columns import column_numbers, name_columns, names_of_model
@@ -170,8 +171,10 @@ class Density:
 
     def _checked_rows(self, X: Any) -> NDArray[np.float64]:
         """Check `X`, and return it as an array."""
-        if np.ndim(X) == 1 and len(self.columns) == 1:
+        is_ragged = isinstance(X, (list, tuple)) and any(hasattr(row, "__len__") for row in X)
+        if not is_ragged and np.ndim(X) == 1 and len(self.columns) == 1:
             X = np.asarray(X)[:, None]
+        check_container(X)
         rows = check_array(X, dtype=np.float64, input_name="X")
         if rows.shape[1] != len(self.columns):
             raise ValueError(

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import difflib
 import numbers
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from bnpcluster._core.messages import Message, parameter
+from bnpcluster._core.messages import Message, parameter, shown
+from bnpcluster._core.suggestions import unknown
+
+__all__ = [
+    "code",
+    "component",
+    "count",
+    "count_or_auto",
+    "seconds",
+    "seed_sequence",
+    "unknown",
+    "whole",
+]
 
 
 def component(parameter: str, value: Any, registry: dict[str, type], base: type) -> Any:
@@ -32,38 +43,17 @@ def component(parameter: str, value: Any, registry: dict[str, type], base: type)
     return clone(value)
 
 
-SYNONYMS = {
-    "gaussian": "niw",
-    "normal": "niw",
-    "full": "niw",
-    "diag": "nig",
-    "binary": "bernoulli",
-    "multinomial": "categorical",
-    "counts": "poisson",
-    "mixed": "columns",
-}
-"""Names that other packages use."""
-
-
-def unknown(parameter: str, value: str, registry: Iterable[str]) -> str:
-    """The message for an unknown name, with a suggestion."""
-    registry = registry if isinstance(registry, dict) else list(registry)
-    near = difflib.get_close_matches(value.lower(), list(registry), n=1)
-    if SYNONYMS.get(value.lower()) in registry:
-        near = [SYNONYMS[value.lower()]]
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    names = [repr(name) for name in registry]
-    if isinstance(registry, dict):
-        names = [f"{name!r} ({cls.__name__})" for name, cls in registry.items()]
-    return f"Unknown {parameter} {value!r}.{hint} Available: {', '.join(names)}."
+MOST = 10**9  # of anything that is counted one by one
 
 
 def count(name: str, value: Any, low: int) -> int:
     """`value` as an integer of at least `low`. Errors name the parameter or the option."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(Message(parameter(name), f" must be an integer, got {value!r}."))
+        raise TypeError(Message(parameter(name), f" must be an integer, got {shown(value)}."))
     if value < low:
-        raise ValueError(Message(parameter(name), f" must be at least {low}, got {value}."))
+        raise ValueError(Message(parameter(name), f" must be at least {low}, got {shown(value)}."))
+    if int(value) > MOST:
+        raise ValueError(Message(parameter(name), f" must be at most {MOST}, got {shown(value)}."))
     return int(value)
 
 

@@ -14,22 +14,25 @@ from __future__ import annotations
 import gc
 import hashlib
 import inspect
+import io
 import os
 import pickle
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numba
 from numba.core import types
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
 from bnpcluster._core import sources
+from bnpcluster._core.announcement import ANNOUNCEMENT
+from bnpcluster._core.checked_files import is_whole, sealed
 
 CACHE = os.environ.get("BNPCLUSTER_NUMBA_CACHE", "1") != "0"
 """Whether compiled kernels are kept on disk (set BNPCLUSTER_NUMBA_CACHE=0 to turn it off)."""
@@ -113,6 +116,30 @@ def _classes(signature: Any) -> tuple[type, ...]:
     return tuple(dict.fromkeys(c for kind in signature for c in _named_tuples(kind)))
 
 
+class CheckedFiles(IndexDataCacheFile):
+    """The index and the machine code of a compilation.
+
+    numba reads whatever the files hold, and a flipped bit can end the process. Here a file whose
+    checksum does not fit is removed, and its code is compiled again.
+    """
+
+    def _load_index(self) -> dict:
+        return super()._load_index() if is_whole(Path(self._index_path)) else {}
+
+    def _load_data(self, name: str) -> Any:
+        path = Path(self._data_path(name))
+        if not is_whole(path):
+            raise FileNotFoundError(path)  # then it counts as never compiled
+        return super()._load_data(name)
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
+        contents = io.BytesIO()
+        yield contents
+        with super()._open_for_write(filepath) as file:
+            file.write(sealed(contents.getvalue()))
+
+
 class _StampedCache(FunctionCache):
     """numba's disk cache, with a digest of the relevant sources in its file names.
 
@@ -130,6 +157,11 @@ class _StampedCache(FunctionCache):
             named.__module__ = function.__module__
             function = named
         super().__init__(function)
+        self._cache_file = CheckedFiles(
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=self._impl.locator.get_source_stamp(),
+        )
         self._by_signature: dict[Any, _StampedCache | None] = {}
 
     def _cache_for(self, sig: Any) -> Any:
@@ -152,7 +184,8 @@ class _StampedCache(FunctionCache):
         folder = _folder_of(file, module)
         outside = sorted(str(other) for other in files if not other.is_relative_to(folder))
         names = [f"{c.__module__}.{c.__qualname__}" for c in classes]
-        kind = str([sig, names, outside, numba.__version__, sys.version, self._options])
+        versions = [numba.__version__, sys.version, "checked"]
+        kind = str([sig, names, outside, *versions, self._options])
         short = hashlib.sha256(kind.encode()).hexdigest()[:16]
         return f"{self._suffix}{short}-{sources.digest(files)[:16]}"
 
@@ -296,17 +329,26 @@ def _record_entries(dispatcher: Any) -> None:
     file = Path(dispatcher.py_func.__code__.co_filename).resolve()
 
     def compile(sig):
-        _COMPILING.append((file, _classes(getattr(sig, "args", sig))))
+        classes = _classes(getattr(sig, "args", sig))
+        _COMPILING.append((file, classes))
+        outermost = ANNOUNCEMENT.begin(sum(map(_is_bound, classes)))
         try:
             return compile_now(sig)
         finally:
             _COMPILING.pop()
+            if outermost:
+                ANNOUNCEMENT.end()
 
     def get_call_template(args, kws):
         _enter(dispatcher.py_func)
         return resolve(args, kws)
 
     dispatcher.compile, dispatcher.get_call_template = compile, get_call_template
+
+
+def _is_bound(cls: type) -> bool:
+    """Whether a class is one of bound data."""
+    return any(cls in operation.implementations for operation in GENERICS)
 
 
 def _enter(function: Callable) -> None:

@@ -1,6 +1,9 @@
-"""Sorting inside kernels, which cannot allocate."""
+"""Sorting: inside kernels, which cannot allocate, and for quantiles of weighted values."""
 
 from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bnpcluster._core.jit import kernel
 
@@ -25,3 +28,14 @@ def heap_sort(keys, items):
             keys[root], keys[child] = keys[child], keys[root]
             items[root], items[child] = items[child], items[root]
             root = child
+
+
+def weighted_quantile(
+    values: NDArray[np.float64], weights: NDArray[np.float64], share: float
+) -> NDArray[np.float64]:
+    """Along the first axis, the smallest value with at least a `share` of the weight up to it."""
+    order = values.argsort(axis=0)
+    reached = np.cumsum(weights[order], axis=0)
+    # Slightly less than the share, so that rounding does not skip a value that reaches it exactly.
+    row = (reached < (share - 1e-12) * reached[-1]).sum(axis=0)
+    return np.take_along_axis(values, np.take_along_axis(order, row[None], axis=0), axis=0)[0]

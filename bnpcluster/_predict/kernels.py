@@ -8,7 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bnpcluster._core.jit import kernel
-from bnpcluster._core.operations import NEGLIGIBLE, add, clear, log_weights, take_out
+from bnpcluster._core.operations import (
+    NEGLIGIBLE,
+    add,
+    clear,
+    log_weights,
+    take_out,
+)
+from bnpcluster._core.screening import ROWS, log_weights_of_row, screen_rows
 
 
 class Sums(NamedTuple):
@@ -51,14 +58,14 @@ def empty_sums(n_rows: int, n_clusters: int) -> Sums:
 
 
 @kernel
-def add_draws(bound, new, partition, draws, estimate, overlap, sums):
-    """Add draws of positive weight to the sums of every row."""
+def add_draws(bound, new, partition, draws, estimate, work, sums):
+    """Add draws of positive weight to the sums of every row; `work`: see `new_work`."""
     labels, log_urn, weights = draws
     for r in range(len(weights)):
         if weights[r] > 0.0:
             load_draw(bound, partition, labels[r], log_urn[r])
-            set_overlap(labels[r], estimate, overlap, partition.sizes)
-            add_to_sums(new, partition, overlap, weights[r], sums)
+            set_overlap(labels[r], estimate, work[0], partition.sizes)
+            add_to_sums(new, partition, work, weights[r], sums)
 
 
 @kernel
@@ -100,35 +107,63 @@ def load_draw(bound, partition, labels, log_urn):
 def set_overlap(labels, estimate, overlap, sizes):
     """Set overlap[b, c] to the share of block b's items that are in cluster c of the estimate."""
     overlap[:] = 0.0
+    if overlap.shape[1] == 0:  # no memberships are wanted
+        return
     for i in range(len(labels)):
         b = labels[i]
         overlap[b, estimate[i]] += 1.0 / sizes[b]
 
 
 @kernel
-def add_to_sums(new, partition, overlap, draw_weight, sums):
+def add_to_sums(new, partition, work, draw_weight, sums):
     """Add one draw to the sums of every row."""
-    slots, weights, empty = partition.slots, partition.weights, partition.n_blocks[0]
-    log_draw = math.log(draw_weight)
-    for i in range(len(sums.top)):
-        count = log_weights(new, i, -1, 1.0, math.inf, partition)
-        fresh, nearest = -math.inf, -math.inf
+    overlap, screen = work
+    log_draw, n = math.log(draw_weight), len(sums.top)
+    for start in range(0, n, ROWS):
+        stop = min(start + ROWS, n)
+        screen_rows(new, start, stop, partition, screen)
+        for i in range(start, stop):
+            add_row(new, partition, overlap, screen.bounds[:, i - start], log_draw, sums, i)
+
+
+@kernel
+def add_row(new, partition, overlap, bounds, log_draw, sums, i):
+    """Add one draw to the sums of row i, whose bounds by slot are given."""
+    weights, empty = partition.weights, partition.n_blocks[0]
+    count = log_weights_of_row(new, i, NEGLIGIBLE, partition, bounds)
+    fresh, nearest = heaviest(partition, count)
+    # What was left out is negligible beside the new block, so beside a nearer one, too. Where no
+    # block is nearer, their ratios still make the memberships.
+    if nearest < fresh:
+        count = log_weights_of_row(new, i, math.inf, partition, bounds)
+        fresh, nearest = heaviest(partition, count)
+    largest, density, novelty = max(fresh, nearest), 0.0, 0.0
+    if largest != -math.inf:
         for c in range(count):
-            if slots[c] == empty:
-                fresh = weights[c]
-            else:
-                nearest = max(nearest, weights[c])
-        largest, density, novelty = max(fresh, nearest), 0.0, 0.0
-        if largest != -math.inf:
-            for c in range(count):
-                density += math.exp(weights[c] - largest)
-            novelty = math.exp(fresh - largest) / density
-            add_to_totals(log_draw + largest + math.log(density), novelty, log_draw, sums, i)
-        else:  # A row that is impossible is of a new block, if there may be one.
-            if partition.log_prior[empty] > -math.inf:
-                novelty = 1.0
-            add_to_totals(-math.inf, novelty, log_draw, sums, i)
+            term = 1.0 if weights[c] == largest else math.exp(weights[c] - largest)
+            density += term
+            if partition.slots[c] == empty:
+                novelty = term
+        novelty /= density
+        add_to_totals(log_draw + largest + math.log(density), novelty, log_draw, sums, i)
+    else:  # A row that is impossible is of a new block, if there may be one.
+        if partition.log_prior[empty] > -math.inf:
+            novelty = 1.0
+        add_to_totals(-math.inf, novelty, log_draw, sums, i)
+    if overlap.shape[1]:
         add_to_membership(partition, count, nearest, overlap, log_draw, sums, i)
+
+
+@kernel(inline=True)
+def heaviest(partition, count):
+    """The log weights of the new block and of the heaviest other block among the candidates."""
+    fresh, nearest, empty = -math.inf, -math.inf, partition.n_blocks[0]
+    for c in range(count):
+        if partition.slots[c] == empty:
+            fresh = partition.weights[c]
+        else:
+            nearest = max(nearest, partition.weights[c])
+    return fresh, nearest
 
 
 @kernel(inline=True)
@@ -184,6 +219,25 @@ def write_log_weights(new, partition, out):
         count = log_weights(new, i, -1, 1.0, math.inf, partition)
         for c in range(count):
             out[i, partition.slots[c]] = partition.weights[c]
+
+
+@kernel
+def write_left_out(bound, partition, log_prior, out):
+    """Write log p(item i | all other items and their blocks) to out[i].
+
+    Row b of `log_prior` has the log weights of all slots after an item of block b was taken out.
+    """
+    for i in range(len(out)):
+        own = partition.labels[i]
+        for k in range(log_prior.shape[1]):
+            partition.log_prior[k] = log_prior[own, k]
+        count = log_weights(bound, i, own, 1.0, math.inf, partition)
+        top, total = -math.inf, 0.0
+        for c in range(count):
+            top = max(top, partition.weights[c])
+        for c in range(count):
+            total += math.exp(partition.weights[c] - top)
+        out[i] = top + math.log(total)
 
 
 @kernel

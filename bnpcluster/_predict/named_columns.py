@@ -44,7 +44,7 @@ def _column_numbers(columns: Any, names: Sequence[str | int]) -> list[int]:
     some = [columns] if isinstance(columns, (str, numbers.Integral)) else list(columns)
     found = [_column_number(column, names) for column in some]
     if not found or len(set(found)) < len(found):
-        raise ValueError(f"columns must name one or more distinct columns, got {columns!r}.")
+        raise ValueError(f"columns must name at least one column, and none twice, got {columns!r}.")
     return found
 
 

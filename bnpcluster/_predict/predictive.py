@@ -6,18 +6,23 @@ novelty of the row and for its memberships.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bnpcluster._core.operations import draw_latent, renew_rows, set_latent, set_learned
 from bnpcluster._core.partition import Partition, new_partition
+from bnpcluster._core.screening import new_screen
 from bnpcluster._core.state import grown_bound
 from bnpcluster._fitting.fitted import Fitted
-from bnpcluster._predict.kernels import add_draws, empty_sums, load_draw
+from bnpcluster._predict.kernels import Sums, add_draws, empty_sums, load_draw
+from bnpcluster.partitions import label_draws
+from bnpcluster.posterior import Posterior
 
 MOST_WORK = 2_000_000  # comparisons in a kernel call
 CHUNK = 65_536  # rows predicted at a time
+MOST_ENTRIES = 4_000_000  # memberships in memory at a time
 
 
 class Prediction(NamedTuple):
@@ -40,48 +45,74 @@ class Prediction(NamedTuple):
     ess: np.ndarray
 
 
-def predict(fitted: Fitted, X: np.ndarray) -> Prediction:
+def predict(fitted: Fitted, X: np.ndarray, membership: bool = True) -> Prediction:
     """The posterior predictive at each row of `X`, independently of the other rows."""
-    parts = [_predict(fitted, X[start : start + CHUNK]) for start in range(0, len(X), CHUNK)]
+    return joined(in_chunks(fitted, X, membership))
+
+
+def joined(parts: Iterable[Prediction]) -> Prediction:
+    """One prediction of all rows, from those of some after another."""
     return Prediction(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _predict(fitted: Fitted, X: np.ndarray) -> Prediction:
-    n, n_clusters = len(X), int(fitted.estimate.max()) + 1
+def n_components(fitted: Fitted) -> int:
+    """The number of components of the point estimate."""
+    return int(fitted.estimate.max()) + 1
+
+
+def in_chunks(fitted: Fitted, X: np.ndarray, membership: bool = True) -> Iterator[Prediction]:
+    """The predictions of some rows after another; without memberships they have no columns."""
+    n_clusters = n_components(fitted) if membership else 0
+    size = max(1, min(CHUNK, MOST_ENTRIES // (n_clusters + 1)))
+    for start in range(0, len(X), size):
+        sums = sums_of(fitted, X[start : start + size], n_clusters)
+        yield Prediction(
+            log_density=sums.top + np.log(sums.total),
+            novelty=sums.novelty / sums.total,
+            membership=_shares(sums.membership),
+            ess=sums.total**2 / sums.squares,
+        )
+
+
+def sums_of(fitted: Fitted, X: np.ndarray, n_clusters: int) -> Sums:
+    """Sums over the draws at each row of `X`, with the memberships of `n_clusters` or none."""
     bound, partition = new_workspace(fitted)
     new = fitted.likelihood.rows(bound, X)
-    overlap = np.zeros((len(partition.sizes), n_clusters))
-    sums = empty_sums(n, n_clusters)
+    capacity = len(partition.sizes)
+    work = (np.zeros((capacity, n_clusters)), new_screen(capacity))
+    sums = empty_sums(len(X), n_clusters)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     weights = fitted.posterior.weights.ravel()
-    work = n * fitted.log_urn.shape[1] + labels.shape[1]
+    cost = len(X) * fitted.log_urn.shape[1] + labels.shape[1]
     # Draws with values of their own are loaded one at a time.
     own = fitted.latent is not None or fitted.learned is not None
-    for some in _batches(len(labels), MOST_WORK if own else work):
+    for some in _batches(len(labels), MOST_WORK if own else cost):
         load_values(fitted, bound, partition, some.start, new)
         draws = (labels[some], fitted.log_urn[some], weights[some])
-        add_draws(bound, new, partition, draws, fitted.estimate, overlap, sums)
-    return Prediction(
-        log_density=sums.top + np.log(sums.total),
-        novelty=sums.novelty / sums.total,
-        membership=sums.membership / sums.membership.sum(axis=1, keepdims=True),
-        ess=sums.total**2 / sums.squares,
-    )
+        add_draws(bound, new, partition, draws, fitted.estimate, work, sums)
+    return sums
+
+
+def _shares(membership: np.ndarray) -> np.ndarray:
+    """Memberships that sum to one, if there are any."""
+    if membership.shape[1]:
+        membership /= membership.sum(axis=1, keepdims=True)
+    return membership
 
 
 def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """Log predictive density of the rows of `X` under each of some draws, draws as rows."""
-    n, n_clusters = len(X), int(fitted.estimate.max()) + 1
     bound, partition = new_workspace(fitted)
     new = fitted.likelihood.rows(bound, X)
-    overlap = np.zeros((len(partition.sizes), n_clusters))
+    capacity = len(partition.sizes)
+    work = (np.zeros((capacity, 0)), new_screen(capacity))
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
-    result = np.empty((len(draws), n))
+    result = np.empty((len(draws), len(X)))
     for row, r in zip(result, draws, strict=True):
-        sums = empty_sums(n, n_clusters)
+        sums = empty_sums(len(X), 0)
         load_values(fitted, bound, partition, r, new)
         draw = (labels[r : r + 1], fitted.log_urn[r : r + 1], np.ones(1))
-        add_draws(bound, new, partition, draw, fitted.estimate, overlap, sums)
+        add_draws(bound, new, partition, draw, fitted.estimate, work, sums)
         row[:] = sums.top + np.log(sums.total)
     return result
 
@@ -108,6 +139,27 @@ def load_values(
         set_latent(bound, latent[draw])
     if learned is not None or latent is not None:
         partition.labels[:] = -1
+
+
+def thinned(fitted: Fitted, most: int | None) -> Fitted:
+    """The fit with at most so many of its draws, evenly spaced; particles by their weights."""
+    weights = fitted.posterior.weights.ravel()
+    if most is None or len(weights) <= most:
+        return fitted
+    return subset(fitted, *label_draws.thin(weights, most))
+
+
+def subset(fitted: Fitted, draws: np.ndarray, weights: np.ndarray) -> Fitted:
+    """The fit with some of its draws, with new weights, as if they were of one chain."""
+    posterior, latent, learned = fitted.posterior, fitted.latent_draws, fitted.learned_draws
+    labels = posterior.labels.reshape(-1, posterior.n_items)[None, draws]
+    traces = {name: trace.reshape(1, -1)[:, draws] for name, trace in posterior.traces.items()}
+    return fitted._replace(
+        posterior=Posterior(labels, weights=weights[None], traces=traces),
+        log_urn=fitted.log_urn[draws],
+        latent=None if latent is None else latent[None, draws],
+        learned=None if learned is None else learned[None, draws],
+    )
 
 
 def served(fitted: Fitted, X: np.ndarray | None) -> Fitted:
@@ -143,17 +195,29 @@ def new_workspace(fitted: Fitted) -> tuple[Any, Partition]:
     return grown_bound(fitted.bound, capacity), new_partition(fitted.posterior.n_items, capacity)
 
 
+def sample_by_draw(fitted: Fitted, n: int, rng: np.random.Generator) -> np.ndarray:
+    """`n` new rows from the predictive of every draw, one draw after another."""
+    n_draws = fitted.posterior.weights.size
+    rows = [np.array(own) for own in _sampled(fitted, np.full(n_draws, n), rng)]
+    return np.concatenate(rows)
+
+
 def sample(fitted: Fitted, n: int, rng: np.random.Generator) -> np.ndarray:
     """`n` new rows from the posterior predictive."""
     weights = fitted.posterior.weights.ravel()
+    counts = rng.multinomial(n, weights / weights.sum())
+    return rng.permutation(np.array([row for own in _sampled(fitted, counts, rng) for row in own]))
+
+
+def _sampled(
+    fitted: Fitted, counts: np.ndarray, rng: np.random.Generator
+) -> Iterator[list[np.ndarray]]:
+    """New rows from the predictive of each draw, as many as `counts` says, if any."""
     bound, partition = new_workspace(fitted)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
-    rows = []
-    for r, count in enumerate(rng.multinomial(n, weights / weights.sum())):
-        if count:
-            load_values(fitted, bound, partition, r)
-            load_draw(bound, partition, labels[r], fitted.log_urn[r])
-            urn = np.exp(fitted.log_urn[r])
-            for k in rng.choice(len(urn), size=count, p=urn / urn.sum()):
-                rows.append(fitted.likelihood.sample(bound, int(k), rng))
-    return rng.permutation(np.array(rows))
+    for r in np.flatnonzero(counts):
+        load_values(fitted, bound, partition, r)
+        load_draw(bound, partition, labels[r], fitted.log_urn[r])
+        urn = np.exp(fitted.log_urn[r])
+        chosen = rng.choice(len(urn), size=counts[r], p=urn / urn.sum())
+        yield [fitted.likelihood.sample(bound, int(k), rng) for k in chosen]

@@ -146,7 +146,7 @@ def test_package_edits_and_second_processes(place):
 def test_what_a_kernel_cannot_reach_recompiles_nothing(place):
     run(place)
     package = place / "bnpcluster"
-    for name in ("plotting/density_display.py", "cli/write.py", "priors/ngg.py", "relational.py"):
+    for name in ("plotting/density_display.py", "cli/results.py", "priors/ngg.py", "relational.py"):
         (package / name).write_text((package / name).read_text() + "\n# edited\n")
     (package / "_estimators" / "another.py").write_text("")
     assert run(place)[0] == {}
@@ -207,7 +207,7 @@ def test_checkpoints_depend_on_what_can_change_the_draws(place):
     (saved,) = folder.glob("*.npz")
     written = saved.stat().st_mtime_ns
     package = place / "bnpcluster"
-    for name in ("plotting/density_display.py", "cli/write.py", "_estimators/report.py"):
+    for name in ("plotting/density_display.py", "cli/results.py", "_estimators/report.py"):
         (package / name).write_text((package / name).read_text() + "\n# edited again\n")
     assert run(place, checkpoint=repr(str(folder)))[2] == value
     assert [file.name for file in folder.glob("*.npz")] == [saved.name]

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from bnpcluster._fitting.fitted import Fitted, urn_weights
-from bnpcluster._predict.predictive import _batches, draw_log_densities, predict, sample
+from bnpcluster._predict.predictive import (
+    _batches,
+    draw_log_densities,
+    predict,
+    sample,
+    sample_by_draw,
+)
 from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.posterior import Posterior
 from bnpcluster.priors import PRIORS, DirichletProcess
@@ -176,6 +182,20 @@ def test_samples_come_from_the_predictive():
     large = cells * 4000 > 5
     statistic = ((counts - 4000 * cells)[large] ** 2 / (4000 * cells[large])).sum()
     assert statistic < 3 * large.sum() + 10
+
+
+def test_samples_by_draw_come_from_the_predictive_of_their_draw():
+    X = np.array([[-3.0], [3.0]])
+    likelihood = NormalInverseGamma(mean=0.0, kappa=1.0, shape=30.0, scale=30.0)
+    fitted, exact = exactly_fitted(likelihood, DirichletProcess(1e-3), X, 2)
+    rows = sample_by_draw(fitted, 3000, np.random.default_rng(0)).reshape(2, 3000)
+    grid = np.linspace(-30, 30, 6001)
+    densities = np.exp(draw_log_densities(fitted, grid[:, None], np.arange(2)))
+    near = np.abs(grid) < 1.0
+    expected = densities[:, near].sum(axis=1) * 0.01
+    assert np.ptp(expected) > 0.05  # together or apart, the rows say something else
+    np.testing.assert_allclose((np.abs(rows) < 1.0).mean(axis=1), expected, atol=0.03)
+    assert len(exact.partitions) == 2
 
 
 def test_far_rows_keep_the_ratios_of_their_clusters():

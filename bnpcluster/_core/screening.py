@@ -1,0 +1,52 @@
+"""Weights of many new rows in the slots of one draw: cheap bounds first, many rows at a time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bnpcluster._core.jit import generic
+from bnpcluster._core.operations import LANES, log_weights
+
+ROWS = 64
+"""So many new rows are screened at a time."""
+
+
+class Screen(NamedTuple):
+    """Upper bounds of the log weights of some rows, and what is needed to compute them.
+
+    Attributes
+    ----------
+    bounds : ndarray, shape (capacity, ROWS): by slot and row
+    columns, gap : ndarray, shape (LANES, ROWS), and sum : ndarray, shape (ROWS,): scratch
+    """
+
+    bounds: np.ndarray
+    columns: np.ndarray
+    gap: np.ndarray
+    sum: np.ndarray
+
+
+def new_screen(capacity: int) -> Screen:
+    """Bounds for partitions of at most `capacity` blocks."""
+    shapes = ((capacity, ROWS), (LANES, ROWS), (LANES, ROWS), (ROWS,))
+    return Screen(*(np.zeros(shape) for shape in shapes))
+
+
+@generic(needs=(log_weights,))
+def screen_rows(lik, start, stop, partition, screen):
+    """Write upper bounds of the log weights of row start + r in slot k to screen.bounds[k, r].
+
+    A likelihood may compute those of many rows at a time, before `log_weights_of_row` of each.
+    Without bounds it writes nothing.
+    """
+
+
+@generic(needs=(log_weights,))
+def log_weights_of_row(lik, i, slack, partition, bounds):
+    """`log_weights` of a row that has no slot, given its bounds by slot from `screen_rows`.
+
+    Slots that provably lie more than `slack` below the heaviest one may be left out, too.
+    """
+    return log_weights(lik, i, -1, 1.0, slack, partition)
