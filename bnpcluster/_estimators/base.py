@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bnpcluster._core import arguments
+from bnpcluster._core import arguments, settings
 from bnpcluster._core.messages import MORE_PARTICLES, Action, Message, setting
 from bnpcluster._core.operations import traces_learned
 from bnpcluster._estimators import clusters
+from bnpcluster._estimators.hints import check_parameters, missing_attribute
 from bnpcluster._estimators.report import Report
 from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task
 from bnpcluster._fitting.initial_labels import STARTS
 from bnpcluster._fitting.lengths import Asked
+from bnpcluster._fitting.searches import is_in_search, is_new
 from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.partitions import MergeTree
-from bnpcluster.posterior import LazyCoclustering
+from bnpcluster.posterior import LazyCoclustering, Posterior
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import SAMPLERS, ParticleSampler, Sampler
 from bnpcluster.samplers.base import check_operations
@@ -39,18 +43,23 @@ WITHOUT_EFFECT_ON_DRAWS = (
     "merge",
     "max_clusters",
     "min_cluster_size",
+    "max_prediction_draws",
+    "handle_unknown",
 )
 EVIDENCE = ("log_evidence_", "log_evidence_se_")
 
-# The texts are constant, so that Python shows each once in a search over many fits.
 NOT_CONVERGED = Message(
     "The chains have not converged: the report says what they disagree on, or how many effective "
     "draws are missing. ",
     Action(
-        "Call continue_fit(n_draws); in a search, raise max_draws (or n_draws)",
+        "Call continue_fit(n_draws), or raise max_draws (or n_draws)",
         "Raise --max-draws (or --draws and --warmup)",
     ),
     ".",
+)
+IN_SEARCH = (
+    "Some fits of this search have not converged, and their scores are less certain. To improve "
+    "them, raise max_draws (or n_draws), or n_particles. This is said once per search."
 )
 RUNS_DIFFER = Message(
     "The particles give no reliable result yet: the report says why. To improve it, ",
@@ -77,6 +86,39 @@ class Sampled(ClusterMixin, BaseEstimator):
     _inits: tuple[str, ...] = STARTS
     _fitted: Fitted
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Create an estimator, after a check of the names of its parameters."""
+        check_parameters(cls, args, kwargs)
+        return super().__new__(cls)
+
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
+
+        def __getattr__(self, name):
+            """Raise an error that says why there is no such attribute."""
+            if not hasattr(type(self), name):
+                raise missing_attribute(self, name)
+            try:
+                return object.__getattribute__(self, name)
+            except AttributeError as error:
+                # A method that depends on parameters has its reason in the cause.
+                if isinstance(error.__cause__, AttributeError):
+                    raise error.__cause__ from None
+                raise
+
+    @contextmanager
+    def _unchanged_by_errors(self) -> Iterator[None]:
+        """If a refit fails, keep the earlier fit as it was, and predict with it."""
+        before = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        fitted = vars(self).get("_fitted")
+        try:
+            yield
+        except BaseException:
+            if vars(self).get("_fitted") is fitted:
+                for name in [name for name in self.__dict__ if name.endswith("_")]:
+                    del self.__dict__[name]
+                self.__dict__.update(before)
+            raise
+
     def _store(self, parameters: dict[str, Any]) -> None:
         """Store constructor arguments unchanged, as scikit-learn requires."""
         self.__dict__.update({k: v for k, v in parameters.items() if k != "self"})
@@ -102,6 +144,10 @@ class Sampled(ClusterMixin, BaseEstimator):
         """Names of the traces of learned hyper-parameters."""
         return list(traces_learned(self._fitted.bound))
 
+    def _describe_each_cluster(self) -> dict[str, str]:
+        """Lines of the report about single clusters."""
+        return {}
+
     def _describe_quality(self) -> dict[str, str]:
         """Lines at the end of the report."""
         return {}
@@ -126,7 +172,8 @@ class Sampled(ClusterMixin, BaseEstimator):
         bound = likelihood.bind(X)
         self._check_sampler(sampler, bound, likelihood)
         task = self._task(X, components)
-        previous = self._fitted if self.warm_start and hasattr(self, "_fitted") else None
+        warm_start = settings.flag("warm_start", self.warm_start)
+        previous = self._fitted if warm_start and hasattr(self, "_fitted") else None
         continues = chain_runs.can_warm_start(previous, X.shape[0], task.n_chains)
         return chain_runs.fit(
             task,
@@ -150,8 +197,8 @@ class Sampled(ClusterMixin, BaseEstimator):
             X,
             *components,
             n_chains=arguments.count("n_chains", self.n_chains, 1),
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            n_jobs=settings.n_jobs(self.n_jobs),
+            verbose=settings.level("verbose", self.verbose),
             random_state=self.random_state,
             seconds=arguments.seconds("max_time", self.max_time),
         )
@@ -179,8 +226,22 @@ class Sampled(ClusterMixin, BaseEstimator):
             )
         more = arguments.count("n_draws", n_draws, 1)
         fitted = self._fitted
-        outcome = chain_runs.extend(fitted, more, self.n_jobs, self.verbose)
+        outcome = chain_runs.extend(
+            fitted, more, settings.n_jobs(self.n_jobs), settings.level("verbose", self.verbose)
+        )
         return self._adopt(outcome, **fitted.reading)
+
+    @property
+    def posterior_(self) -> Posterior:
+        """The draws of the partition and of the sampled hyper-parameters."""
+        check_is_fitted(self)
+        posterior = self._fitted.posterior
+        if posterior._source is None:
+            posterior._attach(self._parameter_source(self._fitted))
+        return posterior
+
+    def _parameter_source(self, fitted: Fitted) -> Any:
+        """What draws the parameters of the clusters of a fit, if anything does."""
 
     def _components(self) -> Components:
         """The likelihood, the prior and the sampler, resolved once per fit."""
@@ -212,7 +273,6 @@ class Sampled(ClusterMixin, BaseEstimator):
         stop = Stop()
         with interruptible(stop):  # a Ctrl-C now must not leave a model half fitted
             self._fitted = fitted
-            self.posterior_ = fitted.posterior
             self.diagnostics_ = outcome.diagnostics
             self.converged_ = outcome.diagnostics.converged
             self.sampler_stats_, self.n_iter_ = outcome.sampler_stats, outcome.n_iter
@@ -228,8 +288,10 @@ class Sampled(ClusterMixin, BaseEstimator):
                 self.log_evidence_, self.log_evidence_se_ = outcome.evidence
         if self.converged_ is False:
             runs = isinstance(outcome.diagnostics, RunDiagnostics)
-            text = RUNS_DIFFER if runs else NOT_CONVERGED
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            alone = RUNS_DIFFER if runs else NOT_CONVERGED
+            text = IN_SEARCH if is_in_search() else alone
+            if is_new(text):
+                warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return self
 
     def _estimate(self, fitted: Fitted) -> tuple[np.ndarray, bool]:
@@ -256,6 +318,51 @@ class Sampled(ClusterMixin, BaseEstimator):
         is_same = np.array_equal(found, np.arange(len(found)))
         return fitted._replace(clusters=None if is_same else found), finished
 
+    def align(self, labels: Any) -> Any:
+        """Number the clusters as in an earlier fit, as far as they still exist.
+
+        Clusters are matched one to one, so that as many rows as possible keep their number.
+        `labels_`, `predict`, `predict_proba`, reports and pictures then use the new numbers.
+        Numbers stay consecutive: new clusters take those that are left, and if an earlier cluster
+        is gone, a larger number may become smaller.
+
+        Parameters
+        ----------
+        labels : array-like of int, shape (n_samples,)
+            `labels_` of an earlier fit, or other labels, of the same rows. -1: a row without one.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bnpcluster import DPMixture
+        >>> X = np.repeat([[0.0], [9.0]], [12, 8], axis=0) + np.linspace(0, 1, 20)[:, None]
+        >>> model = DPMixture(random_state=0).fit(X)
+        >>> model.labels_[[0, -1]].tolist()
+        [0, 1]
+        >>> model.align(np.repeat([1, 0], [12, 8])).labels_[[0, -1]].tolist()
+        [1, 0]
+        """
+        check_is_fitted(self)
+        earlier = np.asarray(labels)
+        if earlier.shape != self.labels_.shape or earlier.dtype.kind not in "iu":
+            raise ValueError(
+                f"labels must be integers of shape {self.labels_.shape}, one per row of the fit, "
+                f"got {earlier.dtype} of shape {earlier.shape}."
+            )
+        if self.n_clusters_ and earlier.max(initial=-1) >= 0:
+            numbers = np.append(clusters.aligned(self.labels_, earlier), -1)  # -1 stays -1
+            own = self._fitted.clusters
+            own = np.arange(self._fitted.estimate.max() + 1) if own is None else own
+            self._fitted = self._fitted._replace(clusters=numbers[own])
+            self._fitted.posterior._attach(None)
+            self.labels_ = self._fitted.all_rows(self._fitted.cluster_labels)
+        return self
+
     def report(self) -> Report:
         """Summarise the results and their diagnostics, as text or as HTML in notebooks.
 
@@ -267,8 +374,13 @@ class Sampled(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return Report.of(self)
 
-    def to_arviz(self) -> Any:
+    def to_arviz(self, *, labels: bool = False) -> Any:
         """The traces as ArviZ data (a DataTree, or InferenceData before ArviZ 1.0).
+
+        Parameters
+        ----------
+        labels : bool, default=False
+            Whether to add the labels of every draw to the posterior group.
 
         Returns
         -------
@@ -276,4 +388,4 @@ class Sampled(ClusterMixin, BaseEstimator):
             The traces of all chains.
         """
         check_is_fitted(self)
-        return self.posterior_.to_arviz()
+        return self.posterior_.to_arviz(labels=labels)

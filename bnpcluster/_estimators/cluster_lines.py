@@ -6,32 +6,44 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.messages import Action, Message, parameter
 from bnpcluster._estimators.clusters import loss_and_cost
+from bnpcluster._fitting.fitted import Fitted
 from bnpcluster.posterior import Posterior
 
+ABOUT_CLUSTERS = Message(
+    Action(
+        "labels_, predict and predict_proba are about clusters; coclustering_, "
+        "n_clusters_posterior_ and credible balls are about components",
+        "all files but draws.npz are about clusters; draws.npz, the number of components and the "
+        "column component of labels.csv are about components",
+    )
+)
 ONE = {"rows": "row", "vertices": "vertex"}
 
 
 def describe_clusters(model: Any) -> dict[str, str]:
     """Lines about the point estimate and about the posterior of the number of clusters."""
     fitted, what = model._fitted, word(model)
-    found = {what: f"{_estimated(model)}, sizes {_shown_sizes(fitted.estimate)}"}
-    if fitted.clusters is not None:
+    found = {what: f"{_estimated(model)}, sizes {_shown_sizes(_components(fitted))}"}
+    if not fitted.components_are_clusters:
         found["clusters"] = _from_components(model)
     found[f"number of {what}"] = ", ".join(
         f"{k}: {p:.2f}" for k, p in model.n_clusters_posterior_.items() if p >= 0.005
     )
     if what == "components":
-        found["in words"] = (
-            "labels_, predict and predict_proba are about clusters; coclustering_, "
-            "n_clusters_posterior_ and credible balls are about components"
-        )
+        found["in words"] = ABOUT_CLUSTERS
     return found
+
+
+def _components(fitted: Fitted) -> np.ndarray:
+    """The component of each row, by its number as a cluster if it is one."""
+    return fitted.cluster_labels if fitted.components_are_clusters else fitted.estimate
 
 
 def word(model: Any) -> str:
     """What the draws are partitions into: components, if clusters are something else."""
-    return "clusters" if model._fitted.clusters is None else "components"
+    return "clusters" if model._fitted.components_are_clusters else "components"
 
 
 def _estimated(model: Any) -> str:
@@ -41,7 +53,7 @@ def _estimated(model: Any) -> str:
         model._joins()[0],
         f"{model._fitted.estimate.max() + 1} in the point estimate ({how})",
     )
-    if model._fitted.tree is None or model._fitted.clusters is not None:
+    if model._fitted.tree is None or not model._fitted.components_are_clusters:
         return text
     return f"{text}, none of which overlap by {level:g} or more"
 
@@ -89,7 +101,12 @@ def notes(model: Any) -> dict[str, str]:
         f"the point estimate has {n} {what if n > 1 else what[:-1]}, but {likely} is the most "
         f"probable number (probability {pmf[likely]:.2f})"
     )
-    return {"note": f"{start}. {_reason(model, n, likely, what)}".removesuffix(".")}
+    text = f"{start}. {_reason(model, n, likely, what)}".removesuffix(".")
+    loss, cost = loss_and_cost(model.point_estimate)
+    if loss == "map" or cost == 1.0:
+        return {"note": text}
+    moved = f". A cost of {cost:g} in "
+    return {"note": Message(text, moved, parameter("point_estimate"), " moves it, too")}
 
 
 def _reason(model: Any, n: int, likely: int, what: str) -> str:
@@ -97,21 +114,20 @@ def _reason(model: Any, n: int, likely: int, what: str) -> str:
     if loss_and_cost(model.point_estimate)[0] == "map":
         return "The estimate is a single draw, that of the highest joint density."
     posterior, labels = model.posterior_, model._fitted.estimate
-    items, cost = model._items, loss_and_cost(model.point_estimate)[1]
-    asked = "" if cost == 1.0 else f" A cost of {cost:g} in point_estimate moves it, too."
+    items = model._items
     if n < likely:
         size = _smallest_size(posterior, likely)
         return (
             f"In most draws with {likely} {what}, the smallest has at most "
             f"{size} {ONE[items] if size == 1 else items}. The "
-            f"estimate has such {what} only if enough draws agree on which {items} they are.{asked}"
+            f"estimate has such {what} only if enough draws agree on which {items} they are."
         )
     smallest = np.flatnonzero(labels == n - 1)
     alone = _probability_of_block(posterior, smallest)
     return (
         f"The smallest of the {n} (size {len(smallest)}) is a cluster of its own, without others, "
         f"in {100 * alone:.0f} % of the draws. In the rest, its {items} are with others, or apart, "
-        "but no other cluster has them often enough to make the expected loss smaller." + asked
+        "but no other cluster has them often enough to make the expected loss smaller."
     )
 
 

@@ -10,6 +10,7 @@ import numbers
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from bnpcluster._core import arguments
 from bnpcluster._core.messages import Message, parameter
@@ -51,7 +52,7 @@ def threshold(merge: Any) -> float | None:
     if isinstance(merge, str) and merge == "auto":
         return THRESHOLD
     is_number = isinstance(merge, numbers.Real) and not isinstance(merge, bool)
-    if not is_number or not 0 < float(merge) < 1:
+    if not is_number or not 0 < merge < 1:
         what = f" must be None, 'auto' ({THRESHOLD}), or a number above 0 and below 1, got "
         raise ValueError(Message(parameter("merge"), what, f"{merge!r}."))
     return float(merge)
@@ -94,6 +95,30 @@ def numbered(groups: np.ndarray, components: np.ndarray, smallest: int | None) -
     if smallest is not None:
         clusters[np.bincount(labels)[clusters] < smallest] = -1
     return clusters
+
+
+def aligned(labels: np.ndarray, earlier: np.ndarray) -> np.ndarray:
+    """New numbers of the clusters of some labels, as close as possible to earlier ones.
+
+    Clusters are matched one to one, so that as many rows as possible keep their number. The rest
+    take the numbers that are left.
+    """
+    n, m = int(labels.max()) + 1, int(earlier.max()) + 1
+    both = (labels >= 0) & (earlier >= 0)
+    common = np.zeros((n, m))
+    np.add.at(common, (labels[both], earlier[both]), 1.0)
+    ours, theirs = linear_sum_assignment(-common)
+    matched = {int(k): int(c) for k, c in zip(ours, theirs, strict=True) if common[k, c] > 0}
+    numbers = np.full(n, -1)
+    for k, c in matched.items():
+        if c < n:
+            numbers[k] = c
+    free = iter(np.setdiff1d(np.arange(n), numbers).tolist())
+    # Those that had larger numbers come first, in their order, then the new ones.
+    rest = np.flatnonzero(numbers < 0).tolist()
+    for k in sorted(rest, key=lambda k: (matched.get(k, m), k)):
+        numbers[k] = next(free)
+    return numbers
 
 
 def of_clusters(fitted: Fitted, membership: np.ndarray) -> np.ndarray:

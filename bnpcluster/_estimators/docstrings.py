@@ -28,6 +28,12 @@ MODEL = (
         "their likelihoods; or an object from `bnpcluster.likelihoods`. All of them take NaN.",
     )
     + described(
+        'handle_unknown : {"error", "missing"}, default="error"',
+        "What to do with a category in new rows that did not occur in the fit: raise an error, or",
+        "take it for a missing value. In a search with cross-validation, ``'missing'`` keeps a",
+        "rare category from making scores NaN.",
+    )
+    + described(
         'sampler : str or Sampler, default="split_merge"',
         f"For chains {names(CHAINS)}; for weighted particles {names(PARTICLES)}; or an object from",
         "`bnpcluster.samplers`.",
@@ -62,13 +68,13 @@ INIT = """init : str or array of int, default="auto"
     ``"auto"``: k-means with too many centres, a different number in each chain.
 """
 
-POINT = """point_estimate : {"vi", "binder", "map"} or pair, default=("vi", 1.5)
+POINT = """point_estimate : {"vi", "binder", "map"} or pair, default=("vi", 1.25)
     What `component_labels_` minimises: the expected variation of information, the expected Binder
     loss, or (``"map"``) the draw with the highest joint density. A pair such as ``("vi", 1.5)``
     adds the cost of separating two rows that belong together, above 0 and below 2; joining two
     that do not costs 2 minus this. A larger cost gives fewer components. A name alone has cost 1.
 """
-POINT_OF_NETWORKS = POINT.replace('default=("vi", 1.5)', 'default="vi"')
+POINT_OF_NETWORKS = POINT.replace('default=("vi", 1.25)', 'default="vi"')
 
 MERGING = """merge : None, "auto" or float, default=None
     Whether to join components that overlap to clusters. With a number between 0 and 1, components
@@ -82,6 +88,11 @@ max_clusters : int or None, default=None
 
 SMALL = """min_cluster_size : int or None, default=None
     Smaller clusters are dissolved, after all joins: their rows have the label -1.
+"""
+
+PREDICTION = """max_prediction_draws : int or None, default=200
+    Predictions for rows average at most so many draws, evenly spaced. None means all draws.
+    `prediction_errors` tells the Monte Carlo error. It can be set after the fit, too.
 """
 
 REST = """max_time : float or None, default=None
@@ -123,7 +134,10 @@ converged_ : bool or None
 log_evidence_, log_evidence_se_ : float
     Only with weighted particles: log p(data), from the mean of the runs' unbiased estimates, and
     its Monte Carlo standard error. With few runs the error is widened by Student's t, so that plus
-    or minus two of it cover about 95 %. NaN for a single run, unless it never resampled.
+    or minus two of it cover about 95 %. NaN for a single run, unless it never resampled. Caution:
+    under ``"auto"`` and ``"data"`` the hyper-parameters of the likelihood, or the centres of their
+    hyper-priors, are guessed from the data. Such evidences compare models with the same guess, and
+    are not marginal likelihoods under a prior that was chosen beforehand.
 interrupted_ : bool
     Whether Ctrl-C stopped the sampling.
 sampler_stats_ : dict
@@ -148,7 +162,7 @@ observed_rows_ : ndarray of int
 def documented(cls: Class) -> Class:
     """Insert the shared parts into the docstring of an estimator."""
     parts = {
-        "parameters": MODEL + LENGTHS + INIT + POINT + MERGING + SMALL + REST,
+        "parameters": MODEL + LENGTHS + INIT + POINT + MERGING + SMALL + PREDICTION + REST,
         "lengths": LENGTHS,
         "rest": POINT_OF_NETWORKS + SMALL + REST,
         "attributes": ATTRIBUTES + OF_ROWS,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
+
+from bnpcluster._core.containers import is_missing, odd_cell
 
 KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float"}  # by kind of dtype
 
@@ -29,7 +33,9 @@ class Encoding:
     """
 
     def __init__(self, table: Any):
-        columns, self.names = _columns(table)
+        columns, names = columns_and_names(table)
+        self.names: list[str] | None = names
+        _check_cells(columns, self.names)
         columns = _without_empty_rows(columns)
         self.categories: dict[int, list] = {}
         self.kinds = []
@@ -42,31 +48,45 @@ class Encoding:
                 kind = "bool"
             self.kinds.append(kind)
 
-    def encode(self, table: Any) -> np.ndarray:
-        """The table as floats: codes for categories, NaN for missing entries."""
-        columns, names = _columns(table)
+    @classmethod
+    def of_categories(cls, names: Sequence[str], categories: dict[int, list]) -> Encoding:
+        """The encoding of columns with these names, some of which contain codes of categories."""
+        result = cls(np.zeros((0, len(names))))
+        result.names, result.categories = list(names), dict(categories)
+        result.kinds = ["text" if j in categories else "float" for j in range(len(names))]
+        return result
+
+    def encode(self, table: Any, unknown: bool = False) -> np.ndarray:
+        """The table as floats: codes for categories, NaN for missing entries.
+
+        `unknown`: whether categories that did not occur in the fit are missing.
+        """
+        columns, names = columns_and_names(table)
         if len(columns) != len(self.kinds):
             raise ValueError(f"X has {len(columns)} columns, but the fit had {len(self.kinds)}.")
-        named = names or [str(j) for j in range(len(columns))]
+        _check_cells(columns, names)
+        named: list[Any] = list(range(len(columns))) if names is None else list(names)
         encoded = [
-            self._codes(j, column, named[j])
+            self._codes(j, column, named[j], unknown)
             if j in self.categories
             else _floats(column, f" {named[j]!r}")
             for j, column in enumerate(columns)
         ]
         return np.column_stack(encoded)
 
-    def _codes(self, j: int, column: Any, name: str) -> np.ndarray:
+    def _codes(self, j: int, column: Any, name: str | int, unknown: bool) -> np.ndarray:
         numbers = {value: code for code, value in enumerate(self.categories[j])}
         codes = np.full(len(column), np.nan)
         values = np.asarray(column, object)
         for i in np.flatnonzero(~_missing(column)):
-            if values[i] not in numbers:
+            if values[i] in numbers:
+                codes[i] = numbers[values[i]]
+            elif not unknown:
                 raise ValueError(
-                    f"Column {name!r} holds {values[i]!r}, a category that did not occur in the "
-                    "fit: replace it by a missing value, or fit again."
+                    f"Column {name!r} contains {values[i]!r}, a category that did not occur in "
+                    "the fit: set handle_unknown='missing', replace it by a missing value, or fit "
+                    "again."
                 )
-            codes[i] = numbers[values[i]]
         return codes
 
     def decode(self, j: int, codes: np.ndarray) -> list:
@@ -77,6 +97,54 @@ class Encoding:
 def is_frame(table: Any) -> bool:
     """Whether a table is a data frame."""
     return hasattr(table, "columns") and hasattr(table, "dtypes")
+
+
+class FrameLike(NamedTuple):
+    """How to make a data frame of pandas with the columns of another.
+
+    Attributes
+    ----------
+    columns : list
+        Names of the columns.
+    dtypes : list
+        Their types.
+    """
+
+    columns: list
+    dtypes: list
+
+    @classmethod
+    def of(cls, table: Any) -> FrameLike | None:
+        """The columns of a data frame; None for other tables."""
+        if not is_frame(table) or not hasattr(table, "iloc"):
+            return None
+        return cls(list(table.columns), list(table.dtypes))
+
+    def filled(self, rows: np.ndarray, encoding: Encoding | None) -> Any:
+        """A data frame of some rows, with categories instead of codes."""
+        import pandas
+
+        categories = {} if encoding is None else encoding.categories
+        columns = {}
+        for j, (name, kind) in enumerate(zip(self.columns, self.dtypes, strict=True)):
+            values: Any = rows[:, j]
+            if encoding is not None and j in categories:
+                values = encoding.decode(j, values)
+            column = pandas.Series(values)
+            whole = getattr(kind, "kind", "O") in "iub" and (np.asarray(rows[:, j]) % 1 == 0).all()
+            if whole or j in categories:
+                column = column.astype(kind)
+            columns[name] = column
+        return pandas.DataFrame(columns, columns=self.columns)
+
+
+def names_of_rows(table: Any) -> list | None:
+    """The names of the rows of a data frame, unless they are their numbers."""
+    index = getattr(table, "index", None) if is_frame(table) else None
+    if index is None:
+        return None
+    names = list(index)
+    return None if names == list(range(len(names))) else names
 
 
 def without_mask(table: Any) -> Any:
@@ -106,9 +174,36 @@ def check_dates(table: Any) -> None:
             )
 
 
-def first_word(table: Any) -> str | None:
+ENCODED = (
+    "encode it as numbers first, for instance with sklearn's OrdinalEncoder and "
+    "likelihood='categorical', or pass a data frame with likelihood='columns'"
+)
+
+
+def unreadable(table: Any, name: str = "X", remedy: str = ENCODED) -> str:
+    """Why a table cannot be read as numbers; empty if there is nothing better to say.
+
+    `remedy` says what to do about text.
+    """
+    if issparse(table):
+        return ""
+    columns, names = (
+        columns_and_names(table) if np.ndim(table) == 2 or is_frame(table) else ([], None)
+    )
+    odd = odd_cell(columns, names, name)
+    word = None if odd else _first_word(columns)
+    if word is None:
+        return odd
+    if "," in word and _is_number(word.replace(",", "")):
+        return (
+            f"{name} contains numbers with a comma ({word!r}): read the file with its decimal "
+            "separator or that of thousands, for instance pandas.read_csv(file, decimal=',')."
+        )
+    return f"{name} contains text ({word!r}): {remedy}."
+
+
+def _first_word(columns: list[Any]) -> str | None:
     """The first cell of a table that is text but not a number, or None."""
-    columns, _ = _columns(table) if np.ndim(table) == 2 or is_frame(table) else ([], None)
     for column in columns:
         for value in np.asarray(column, object)[~_missing(column)]:
             if isinstance(value, str) and not _is_number(value):
@@ -116,12 +211,19 @@ def first_word(table: Any) -> str | None:
     return None
 
 
-def _is_number(text: str) -> bool:
+def _is_number(value: Any) -> bool:
     try:
-        float(text)
-    except ValueError:
+        float(value)
+    except (TypeError, ValueError):
         return False
     return True
+
+
+def _check_cells(columns: list[Any], names: list[str] | None) -> None:
+    """Raise an error if a cell is a list, for instance."""
+    odd = odd_cell(columns, names)
+    if odd:
+        raise ValueError(odd)
 
 
 def with_values(table: Any, X: np.ndarray, filled: np.ndarray, encoding: Encoding | None) -> Any:
@@ -139,7 +241,7 @@ def with_values(table: Any, X: np.ndarray, filled: np.ndarray, encoding: Encodin
     return table
 
 
-def _columns(table: Any) -> tuple[list[Any], list[str] | None]:
+def columns_and_names(table: Any) -> tuple[list[Any], list[str] | None]:
     """The columns, and their names if they have any."""
     if is_frame(table):
         names = [str(name) for name in table.columns]
@@ -163,7 +265,10 @@ def _narrowed(column: np.ndarray) -> np.ndarray:
     """A column of objects as numbers or booleans, if it contains only these."""
     if column.dtype.kind != "O" or _missing(column).any():
         return column
-    narrow = np.array(column.tolist())
+    try:
+        narrow = np.array(column.tolist())
+    except ValueError:  # cells that are lists
+        return column
     return narrow if narrow.dtype.kind in "biuf" else column
 
 
@@ -175,7 +280,7 @@ def _missing(column: Any) -> np.ndarray:
     values = np.asarray(column)
     if values.dtype.kind != "O":
         return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-    return np.array([v is None or (isinstance(v, float) and v != v) for v in values], bool)
+    return np.array([is_missing(v) for v in values], bool)
 
 
 def _has_dates(table: Any) -> bool:
@@ -213,7 +318,8 @@ def _floats(column: Any, name: str) -> np.ndarray:
     try:
         values[~missing] = present.astype(float)
     except (TypeError, ValueError):
+        odd = next((v for v in present if not _is_number(v)), present[0])
         raise ValueError(
-            f"Column{name} holds {present[0]!r}, but held numbers in the fit."
+            f"Column{name} contains {odd!r}, but it contained numbers in the fit."
         ) from None
     return values

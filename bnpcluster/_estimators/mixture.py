@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, overload
+import copy
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, Literal, Self, overload
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster import densities
 from bnpcluster._core import arguments
-from bnpcluster._core.messages import MORE_DRAWS, MORE_PARTICLES, Message, with_columns
+from bnpcluster._core.messages import MORE_DRAWS, MORE_PARTICLES, Action, Message, with_columns
 from bnpcluster._estimators.base import Components, Sampled
 from bnpcluster._estimators.clusters import assigned, limit, of_clusters, threshold, tree_of
-from bnpcluster._estimators.encoding import (
-    Encoding,
-    check_dates,
-    first_word,
-    is_frame,
-    with_values,
-    without_mask,
-)
+from bnpcluster._estimators.described import Described
+from bnpcluster._estimators.encoding import Encoding, is_frame, with_values
 from bnpcluster._estimators.hyper_parameters import describe, hyper_parameters
+from bnpcluster._estimators.reading import ReadsRows
 from bnpcluster._fitting import smc_runs
-from bnpcluster._fitting.constant_columns import Constants, listed
+from bnpcluster._fitting.constant_columns import listed
 from bnpcluster._fitting.empty_rows import ABOUT_OTHERS, ObservedRows, without_values
 from bnpcluster._fitting.fitted import Fitted, Outcome
-from bnpcluster._fitting.wild_values import warn_of_wild_values
+from bnpcluster._fitting.wild_values import check_reach
+from bnpcluster._predict.cluster_parameters import ParameterSource
 from bnpcluster._predict.imputation import impute
-from bnpcluster._predict.predictive import Prediction, predict, sample, served
+from bnpcluster._predict.prediction_errors import PredictionErrors, errors_of
+from bnpcluster._predict.predictive import (
+    Prediction,
+    in_chunks,
+    joined,
+    predict,
+    sample,
+    sample_by_draw,
+    served,
+    thinned,
+)
+from bnpcluster._predict.prior_predictive import sample_prior
 from bnpcluster.densities import Density
-from bnpcluster.likelihoods import LIKELIHOODS, Columns, Likelihood
-from bnpcluster.likelihoods.base import check_observed
+from bnpcluster.likelihoods import LIKELIHOODS, Columns, Likelihood, PyClone
 from bnpcluster.partitions import MergeTree
 from bnpcluster.samplers import SAMPLERS, ParticleSampler
 from bnpcluster.samplers.base import check_operations
@@ -42,6 +51,7 @@ DATA_DEPENDENT = (
     "from the data, so the prior has seen the data: the evidence compares models with the same "
     "guess, and it is not a marginal likelihood under a prior chosen beforehand"
 )
+SEPARATELY = Action("predict(X) equals labels_", "bnpcluster predict agrees with labels.csv")
 COMPARED_ROWS = 500  # the report compares predictions with the point estimate at so many rows
 FEW_DRAWS = 20  # the report counts the rows whose predictions rest on fewer effective draws
 
@@ -52,11 +62,12 @@ def _takes_rows(model: Any) -> bool:
     if getattr(sampler, "weighted", False):
         return True
     raise AttributeError(
-        "partial_fit needs a particle sampler: set sampler='urn_smc', for instance."
+        "partial_fit needs a particle sampler: set sampler='urn_smc', for instance. Chains need "
+        "all rows at once."
     )
 
 
-class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
+class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, ReadsRows, Sampled):
     """Base class of the mixtures. A subclass defines a constructor and a method `_prior`."""
 
     def __sklearn_tags__(self) -> Any:
@@ -97,14 +108,15 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         self
             The fitted estimator.
         """
-        likelihood, prior, sampler = self._components()
-        X, likelihood, reading = self._read_rows(X, likelihood)
-        components = (likelihood, prior, sampler)
-        with with_columns(reading["constants"].names(self._names())):
-            if isinstance(sampler, ParticleSampler):
-                return self._adopt(self._run_particles(X, components), **reading)
-            init = reading["observed"].cut_labels(self.init)
-            return self._adopt(self._run_chains(X, components, init), **reading)
+        with self._unchanged_by_errors():
+            likelihood, prior, sampler = self._components()
+            X, likelihood, reading = self._read_rows(X, likelihood)
+            components = (likelihood, prior, sampler)
+            with with_columns(reading["constants"].names(self._names())):
+                if isinstance(sampler, ParticleSampler):
+                    return self._adopt(self._run_particles(X, components), **reading)
+                init = reading["observed"].cut_labels(self.init)
+                return self._adopt(self._run_chains(X, components, init), **reading)
 
     def _run_particles(self, X: np.ndarray, components: Components) -> Outcome:
         """Sample the posterior with weighted particles."""
@@ -144,101 +156,13 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             return self.fit(X)
         components = (fitted.likelihood, fitted.prior, fitted.sampler)
         rows = self._new_rows(X)
+        with with_columns(fitted.constants.names(self._names())):
+            check_reach(fitted.X, rows, fitted.likelihood)
         more = ObservedRows.of(rows)
         more.warn()
         outcome = smc_runs.extend(fitted, self._task(more.cut(rows), components))
         observed = fitted.observed.followed_by(more)
-        return self._adopt(outcome, **{**fitted.reading, "observed": observed})
-
-    def _read_rows(
-        self, X: Any, likelihood: Likelihood
-    ) -> tuple[np.ndarray, Likelihood, dict[str, Any]]:
-        """The rows of a fit as validated numbers, their likelihood, and how they were read."""
-        encoding, X = None, without_mask(X)
-        if isinstance(likelihood, Columns):
-            table = self._table(X, reset=True)
-            encoding = Encoding(table)
-            likelihood = likelihood.resolved(encoding.names, encoding.kinds, X)
-            X = self._numbers(encoding.encode(table), likelihood, True, encoded=True)
-        else:
-            check_dates(X)
-            X = self._numbers(likelihood.table(X, None), likelihood, True)
-        with with_columns(self._names()):
-            check_observed(X)
-        constants = Constants.of(ObservedRows.of(X).cut(X), likelihood)
-        if len(constants.columns):
-            constants.warn(self._names())
-            likelihood = likelihood.of_columns(constants.kept.tolist(), X.shape[1])
-        rows, names = constants.cut(X), constants.names(self._names())
-        observed = ObservedRows.of(rows)
-        observed.check()
-        observed.warn()
-        rows = observed.cut(rows).copy()
-        with with_columns(names):
-            warn_of_wild_values(rows, likelihood, names)
-        return rows, likelihood, dict(encoding=encoding, constants=constants, observed=observed)
-
-    def _new_rows(self, X: Any) -> np.ndarray:
-        """New rows as validated numbers, with the encoding and the columns of the fit."""
-        rows = self._new_table(X)
-        return self._fitted.constants.cut(rows)
-
-    def _new_table(self, X: Any) -> np.ndarray:
-        """New rows as validated numbers, with all columns."""
-        check_is_fitted(self)
-        likelihood, encoding = self._fitted.likelihood, self._fitted.encoding
-        X = without_mask(X)
-        if encoding is not None:
-            X = encoding.encode(self._table(X, reset=False))
-            rows = self._numbers(X, likelihood, False, encoded=True)
-        else:
-            check_dates(X)
-            rows = self._numbers(likelihood.table(X, self._names()), likelihood, False)
-        self._fitted.constants.warn_of_changes(rows, self._names())
-        return rows
-
-    def _numbers(
-        self, X: Any, likelihood: Likelihood, reset: bool, encoded: bool = False
-    ) -> np.ndarray:
-        """Rows as an array of floats. Raise an error if they contain text or unsupported NaN."""
-        settings: dict[str, Any] = {
-            "dtype": np.float64,
-            "ensure_min_samples": 2 if reset else 1,
-            "ensure_all_finite": "allow-nan",
-        }
-        try:
-            if encoded:
-                rows = check_array(X, **settings, estimator=self)
-            else:
-                rows = validate_data(self, X, reset=reset, **settings)
-        except ValueError as error:
-            word = first_word(X)
-            if word is None:
-                raise
-            raise ValueError(
-                f"X contains text ({word!r}): encode it as numbers first, for instance with "
-                "sklearn's OrdinalEncoder and likelihood='categorical', or pass a data frame with "
-                "likelihood='columns'."
-            ) from error
-        if not likelihood.takes_nan and np.isnan(rows).any():
-            raise ValueError(
-                f"Input X contains NaN, which {type(likelihood).__name__} cannot take. Remove "
-                "the rows or columns with missing values, impute them first, for instance with "
-                "sklearn's SimpleImputer, or use a likelihood that integrates them out, such as "
-                "'nig'."
-            )
-        return rows
-
-    def _table(self, X: Any, reset: bool) -> Any:
-        """A table of mixed columns, after a check of their number and names."""
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        check_dates(X)
-        if is_frame(X):
-            return X
-        listed = isinstance(X, (list, tuple))
-        return check_array(
-            np.array(X, object) if listed else X, dtype=None, ensure_all_finite=False
-        )
+        return self._adopt(outcome, **{**fitted.reading, "observed": observed, "row_names": None})
 
     def _describe_data(self) -> dict[str, str]:
         found = {"data": f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"}
@@ -287,7 +211,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         labels = assigned(of_clusters(self._fitted, found.membership))
         agreement = np.mean(labels == self._fitted.cluster_labels[some])
         return {
-            "agreement": f"predict(X) equals labels_ for {100 * agreement:.1f} % of the rows",
+            "agreement": Message(SEPARATELY, f" for {100 * agreement:.1f} % of the rows"),
             **self._describe_few_draws(found.ess),
         }
 
@@ -310,13 +234,21 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
     def _served(self, X: np.ndarray | None) -> Fitted:
         """The fit, with bound data that can score the rows `X`, or columns if `X` is None."""
         check_is_fitted(self)
-        return served(self._fitted, X)
+        return served(self._thinned(self._fitted), X)
+
+    def _thinned(self, fitted: Fitted) -> Fitted:
+        """A fit with no more draws than predictions use."""
+        return thinned(fitted, limit("max_prediction_draws", self.max_prediction_draws))
+
+    def _parameter_source(self, fitted: Fitted) -> ParameterSource:
+        return ParameterSource(fitted, self._names())
 
     def _joins(self) -> tuple[float | None, int | None]:
+        limit("max_prediction_draws", self.max_prediction_draws)
         return threshold(self.merge), limit("max_clusters", self.max_clusters)
 
     def _tree(self, fitted: Fitted) -> MergeTree:
-        return tree_of(fitted)
+        return tree_of(self._thinned(fitted))
 
     @property
     def merge_tree_(self) -> MergeTree:
@@ -333,14 +265,18 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         check_is_fitted(self)
         return self._fitted.observed.numbers
 
-    def _predicted(self, X: np.ndarray) -> Prediction:
+    def _predicted(self, X: np.ndarray, membership: bool = False) -> Prediction:
         """The posterior predictive at rows that were read already."""
+        return joined(self._in_chunks(X, membership))
+
+    def _in_chunks(self, X: np.ndarray, membership: bool) -> Iterator[Prediction]:
+        """The predictions of rows that were read already, some rows after another."""
         with with_columns(self._fitted.constants.names(self._names())):
-            return predict(self._served(X), X)
+            yield from in_chunks(self._served(X), X, membership)
 
     def _memberships(self, X: np.ndarray) -> np.ndarray:
         """The memberships of clusters at rows that were read already."""
-        return of_clusters(self._fitted, self._predicted(X).membership)
+        return of_clusters(self._fitted, self._predicted(X, True).membership)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable cluster of each row.
@@ -360,8 +296,9 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             jointly. `report()` states the agreement.
         """
         rows = self._new_rows(X)
-        labels = assigned(self._memberships(rows))
-        return np.where(without_values(rows), -1, labels)
+        parts = self._in_chunks(rows, True)
+        labels = [assigned(of_clusters(self._fitted, part.membership)) for part in parts]
+        return np.where(without_values(rows), -1, np.concatenate(labels))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each cluster for each row.
@@ -437,6 +374,29 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
         """
         return float(np.mean(self.score_samples(X)))
 
+    def prediction_errors(self, X: Any) -> PredictionErrors:
+        """Monte Carlo standard errors of the predictions for some rows.
+
+        They come from leaving out one twentieth of the draws after another. They tell how much the
+        predictions would change with other draws of the same number. If they are too large, raise
+        `max_prediction_draws`, and then `n_draws`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        errors : PredictionErrors
+            `errors.log_density` and `errors.novelty` have shape (n_samples,), and
+            `errors.probabilities` has shape (n_samples, n_clusters). They are of `score_samples`,
+            `novelty` and `predict_proba`. NaN with a single draw.
+        """
+        rows = self._new_rows(X)
+        with with_columns(self._fitted.constants.names(self._names())):
+            return errors_of(self._served(rows), rows, partial(of_clusters, self._fitted))
+
     @overload
     def novelty(self, X: Any, return_ess: Literal[False] = False) -> np.ndarray: ...
 
@@ -511,7 +471,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
                 filled[some] = impute(self._served(rows[some]), rows[some], items)
         return filled
 
-    def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
+    def sample(self, n: int = 1, random_state: Any = None, *, by_draw: bool = False) -> Any:
         """Draw new rows from the posterior predictive distribution.
 
         Parameters
@@ -520,16 +480,60 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
             Number of rows to draw.
         random_state : None, int, RandomState or Generator, default=None
             Pass an int for reproducible rows.
+        by_draw : bool, default=False
+            Whether to draw `n` rows from each draw of the posterior, for posterior predictive
+            checks. By default every row comes from a draw of its own.
 
         Returns
         -------
-        X : ndarray of shape (n, n_features)
-            The new rows. A constant column that was left out of the fit has its constant.
+        X : ndarray of shape (n, n_features), or a data frame
+            The new rows. If the fit had a data frame of pandas, they are one, with its columns and
+            categories. A constant column that was left out of the fit has its constant. With
+            `by_draw`, an array of shape (n_chains, n_draws, n, n_features), with the codes of
+            categories.
         """
         check_is_fitted(self)
         rng = np.random.default_rng(arguments.seed_sequence(random_state))
-        rows = sample(self._fitted, arguments.count("n", n, 1), rng)
-        return self._fitted.constants.restored(rows)
+        fitted, n = self._fitted, arguments.count("n", n, 1)
+        if by_draw:
+            rows = fitted.constants.restored(sample_by_draw(fitted, n, rng))
+            return rows.reshape(*self.posterior_.weights.shape, n, -1)
+        rows = fitted.constants.restored(sample(fitted, n, rng))
+        return rows if fitted.frame is None else fitted.frame.filled(rows, fitted.encoding)
+
+    def sample_prior(self, X: Any, n: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draw data sets from the prior, to see what the model expects before a fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data that give the number of rows and columns, and the guesses of hyper-parameters that
+            are "auto". The model is not fitted to them.
+        n : int, default=1
+            Number of data sets.
+        random_state : None, int, RandomState or Generator, default=None
+            Pass an int for reproducible data.
+
+        Returns
+        -------
+        sets : ndarray of shape (n, n_samples, n_features)
+            The data sets. Categories are codes. Columns that a fit would leave out are missing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bnpcluster import DPMixture
+        >>> X = np.random.default_rng(0).normal(size=(30, 2))
+        >>> DPMixture().sample_prior(X, 5, random_state=0).shape
+        (5, 30, 2)
+        """
+        rng = np.random.default_rng(arguments.seed_sequence(random_state))
+        model = clone(self)
+        likelihood, prior, _ = model._components()
+        rows, likelihood, _ = model._read_rows(X, likelihood)
+        if isinstance(likelihood, PyClone):
+            raise TypeError("sample_prior has no depth of reads to draw mutations with.")
+        return sample_prior(likelihood, prior, rows, arguments.count("n", n, 1), rng)
 
     def marginal(self, columns: Any) -> Density:
         """The posterior predictive density of some columns, for Gaussian likelihoods.
@@ -567,3 +571,17 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled):
 
     def _names(self) -> Any:
         return getattr(self, "feature_names_in_", None)
+
+    def _named(
+        self, columns: Sequence[str], categories: dict[int, list], rows: Sequence[Any]
+    ) -> Self:
+        """A copy for reports and pictures, in which columns, categories and rows have names."""
+        model, fitted = copy.copy(self), self._fitted
+        encoding = Encoding.of_categories(columns, categories) if categories else fitted.encoding
+        posterior = copy.copy(fitted.posterior)
+        posterior._attach(None)
+        model.feature_names_in_ = np.array(columns, dtype=object)
+        model._fitted = fitted._replace(
+            encoding=encoding, row_names=list(rows), posterior=posterior
+        )
+        return model

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import html
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from bnpcluster._core.messages import Action, Message, in_shell_words, parameter
+from bnpcluster._core.messages import Action, Message, in_shell_words, parameter, setting
 from bnpcluster._estimators.cluster_lines import describe_clusters, notes
+from bnpcluster._estimators.page import html_page
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
+from bnpcluster.priors.hyper_priors import is_number
 
 
-class Report(NamedTuple):
+@dataclass(frozen=True, repr=False)
+class Report:
     """Results and diagnostics of a fit. `print` shows text, and a notebook shows HTML.
 
     Attributes
@@ -23,10 +27,13 @@ class Report(NamedTuple):
         The model and the results, by name.
     diagnostics : Diagnostics
         R-hat, effective sample sizes, and the verdict.
+    model : estimator
+        The fitted model that the report is about.
     """
 
     found: dict[str, str]
     diagnostics: Diagnostics | RunDiagnostics
+    model: Any = field(default=None, compare=False)
 
     @classmethod
     def of(cls, model: Any) -> Report:
@@ -35,6 +42,7 @@ class Report(NamedTuple):
         found = {
             "model": f"{type(model).__name__}, {model._fitted.likelihood!r}, "
             f"sampler {model._fitted.sampler!r}",
+            "prior": _describe_prior(model._fitted.prior),
             **model._describe_data(),
             **(
                 _describe_runs(model)
@@ -42,23 +50,25 @@ class Report(NamedTuple):
                 else _describe_chains(model)
             ),
             **describe_clusters(model),
+            **model._describe_each_cluster(),
             **{
                 name: f"{np.average(trace, weights=posterior.weights):.3g} "
                 f"(90 % interval {_interval(trace, posterior.weights)})"
                 for name, trace in posterior.traces.items()
                 if name not in ("n_clusters", "log_posterior", *model._learned_traces())
             },
+            **_describe_fixed_prior(model),
             **model._describe_hyper_parameters(),
             **model._describe_quality(),
             **notes(model),
         }
-        return cls(found, model.diagnostics_)
+        return cls(found, model.diagnostics_, model)
 
     def in_shell_words(self) -> Report:
         """The same report, with advice for the command line."""
         verdict = in_shell_words(self.diagnostics.verdict)
         found = {name: in_shell_words(text) for name, text in self.found.items()}
-        return Report(found, replace(self.diagnostics, verdict=verdict))
+        return Report(found, replace(self.diagnostics, verdict=verdict), self.model)
 
     def __str__(self) -> str:
         width = max(map(len, self.found))
@@ -86,6 +96,53 @@ class Report(NamedTuple):
     def _repr_html_(self) -> str:
         return self.to_html()
 
+    def save(self, path: Any) -> Path:
+        """Save the report as one self-contained HTML page, with a table and pictures.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write the page; the name ends in .html. A file of that name is replaced.
+
+        Returns
+        -------
+        path : pathlib.Path
+            The file.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> import numpy as np
+        >>> from bnpcluster import DPMixture
+        >>> X = np.random.default_rng(0).normal(size=(30, 2))
+        >>> model = DPMixture(random_state=0).fit(X)
+        >>> with TemporaryDirectory() as folder:
+        ...     page = model.report().save(f"{folder}/clusters.html").read_text(encoding="utf-8")
+        >>> page.startswith("<!DOCTYPE html>"), "1 cluster" in page
+        (True, True)
+        """
+        file = Path(path).expanduser()
+        if file.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"The report is a page of HTML: end its name in .html, got {path!r}.")
+        file.write_text(html_page(self.model, self), encoding="utf-8")
+        return file
+
+
+def _describe_prior(prior: Any) -> str:
+    """The prior of partitions, with the values or hyper-priors of its parameters."""
+    described = [type(prior).__name__]
+    for name, given in prior.get_params(deep=False).items():
+        hyper = prior.hyper.get(name)
+        pair = None if hyper is None else hyper.pair(name, given)
+        if pair is not None:
+            a, b = ("shape", "rate") if hyper.distribution == "gamma" else ("a", "b")
+            kind = hyper.distribution.capitalize()
+            described.append(f"{name} ~ {kind}({a} {pair[0]:g}, {b} {pair[1]:g})")
+        else:
+            value = prior.values.get(name, given)
+            described.append(f"{name} = {value:g}" if is_number(value) else f"{name} = {value!r}")
+    return ", ".join(described)
+
 
 def _describe_chains(model: Any) -> dict[str, str]:
     """Where the chains started, and how many draws there are."""
@@ -93,7 +150,9 @@ def _describe_chains(model: Any) -> dict[str, str]:
     return {
         "starts": "all chains started from the same partition, so their agreement proves little"
         if has_one_start(model.init)
-        else f"init={'array' if not isinstance(model.init, str) else repr(model.init)}",
+        else (
+            Message(setting("init", model.init)) if isinstance(model.init, str) else "init=array"
+        ),
         "draws": f"{posterior.n_chains} chains of {posterior.n_draws}, "
         f"{max(model.sampler_stats_['seconds']):.1f} s of sampling per chain"
         + (", interrupted" if model.interrupted_ else ""),
@@ -116,6 +175,18 @@ def _standard_error(model: Any) -> list[str | Action]:
     if model.log_evidence_se_ >= 0:
         return [f"standard error {model.log_evidence_se_:.3f}"]
     return ["a single run gives no standard error: set ", parameter("n_chains"), " to 2 or more"]
+
+
+def _describe_fixed_prior(model: Any) -> dict[str, str]:
+    """The parameters of the prior that were not sampled."""
+    prior, traces = model._fitted.prior, model.posterior_.traces
+    found = {}
+    for name in prior.hyper:
+        if name not in traces:
+            is_auto = getattr(model, name, None) == "auto"
+            also = " ('auto' without moves of the particles; chains sample it)" if is_auto else ""
+            found[name] = f"{prior.values[name]:.4g}, fixed{also}"
+    return found
 
 
 def has_one_start(init: Any) -> bool:

@@ -172,7 +172,7 @@ def test_a_cost_gives_fewer_components(plain):
     model = DPMixture(point_estimate=("vi", 1.8), **QUICK).fit(X)
     expected = plain.posterior_.point_estimate("vi", cost=1.8)
     np.testing.assert_array_equal(model.labels_, expected)
-    default = plain.posterior_.point_estimate("vi", cost=1.5)
+    default = plain.posterior_.point_estimate("vi", cost=1.25)
     np.testing.assert_array_equal(plain.labels_, default)
     assert model.n_clusters_ < plain.posterior_.point_estimate("vi").max() + 1
     assert "(vi, cost 1.8)" in str(model.report())

@@ -1,0 +1,119 @@
+"""Hints for parameters and attributes that other packages have and that have other names here."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from typing import Any
+
+from sklearn.exceptions import NotFittedError
+
+FIXED = (
+    "The number of clusters is inferred. FiniteDirichletMixture has a fixed number of components, "
+    "and max_clusters is an upper bound of the number of clusters"
+)
+PARAMETERS = {
+    "n_components": FIXED,
+    "n_clusters": FIXED,
+    "k": FIXED,
+    "seed": "random_state",
+    "n_iter": "n_draws",
+    "max_iter": "n_draws",
+    "n_samples": "n_draws",
+    "num_samples": "n_draws",
+    "draws": "n_draws",
+    "samples": "n_draws",
+    "burn_in": "n_warmup",
+    "burnin": "n_warmup",
+    "tune": "n_warmup",
+    "warmup": "n_warmup",
+    "num_warmup": "n_warmup",
+    "thinning": "thin",
+    "chains": "n_chains",
+    "num_chains": "n_chains",
+    "n_init": "n_chains",
+    "cores": "n_jobs",
+    "init_params": "init",
+    "metric": "likelihood",
+    "loss": "point_estimate",
+    "min_samples": "min_cluster_size",
+    "covariance_type": (
+        "Use likelihood='nig' for diagonal covariances and likelihood='niw' for full ones"
+    ),
+    "concentration": "alpha",
+    "gamma": "alpha",
+    "weight_concentration_prior": "alpha",
+    "prior": "BNPMixture takes every prior. The other mixtures have the one of their name",
+    "discount": "PitmanYorMixture has a discount",
+    "sigma": "NGGMixture has it",
+    "tau": "NGGMixture has it",
+}
+"""Names of parameters here, or sentences, by name elsewhere."""
+
+SCORES = "score(X) is the mean log density of rows, for instance of held-out ones"
+ATTRIBUTES = {
+    "cluster_centers_": "use means_",
+    "centers_": "use means_",
+    "subcluster_centers_": "use means_",
+    "precisions_": "use covariances_",
+    "n_components_": "use n_clusters_",
+    "n_clusters": "use n_clusters_",
+    "labels": "use labels_",
+    "responsibilities_": "use predict_proba(X)",
+    "membership_": "use predict_proba(X)",
+    "inertia_": SCORES,
+    "lower_bound_": SCORES,
+    "bic": SCORES,
+    "aic": SCORES,
+    "loglikelihood": SCORES,
+    "decision_function": "use outlier_score(X), or score_samples(X)",
+    "plot": "use the displays of bnpcluster.plotting",
+    "summary": "use report() or describe()",
+    "feature_names_in_": "X had no column names in the fit",
+}
+NEEDS_PARTICLES = (
+    "the sampler of this fit runs chains, which do not estimate the evidence. Fit with a particle "
+    "sampler, such as sampler='annealed_smc'"
+)
+ATTRIBUTES |= dict.fromkeys(("log_evidence_", "log_evidence_se_"), NEEDS_PARTICLES)
+
+
+def check_parameters(cls: type, args: tuple, kwargs: dict[str, Any]) -> None:
+    """Raise an error for unknown parameters, and for parameters without names."""
+    signature = inspect.signature(cls.__init__)  # type: ignore[misc]
+    known = [p for p in list(signature.parameters.values())[1:] if p.kind is not p.VAR_KEYWORD]
+    if len(known) < len(signature.parameters) - 1:
+        return
+    names = [p.name for p in known]
+    if args and all(p.kind is p.KEYWORD_ONLY for p in known):
+        raise TypeError(
+            f"{cls.__name__} takes its parameters by name: write {cls.__name__}({names[0]}=...)."
+        )
+    for name in kwargs:
+        if name not in names:
+            raise TypeError(f"{cls.__name__} has no parameter {name!r}{_hint(name, names)}.")
+
+
+def _hint(name: str, names: list[str]) -> str:
+    hint = PARAMETERS.get(name, "")
+    if hint.isidentifier():
+        return f": use {hint}" if hint in names else ""
+    if hint:
+        return f". {hint}"
+    near = difflib.get_close_matches(name, names, n=1)
+    return f". Did you mean {near[0]!r}?"[:-1] if near else f". It has {', '.join(names)}"
+
+
+def missing_attribute(model: Any, name: str) -> AttributeError:
+    """The error for an attribute that a model does not have."""
+    kind = type(model).__name__
+    is_fitted = "_fitted" in vars(model)
+    if name.endswith("_") and not name.startswith("_") and not is_fitted:
+        return NotFittedError(f"This {kind} is not fitted yet: call fit first, then use {name}.")
+    hint = ATTRIBUTES.get(name)
+    if name == "predict" and hasattr(type(model), "predict_links"):
+        hint = "a network has no new rows. Use predict_links for pairs of vertices"
+    text = f"{kind!r} object has no attribute {name!r}"
+    if hint is not None:
+        return AttributeError(f"{text}: {hint}.")
+    return AttributeError(text, name=name, obj=model)  # Python suggests a similar name
