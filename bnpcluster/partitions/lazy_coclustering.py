@@ -30,9 +30,12 @@ class _Draws(Protocol):
 class LazyCoclustering:
     """Co-clustering matrix that computes its entries on request.
 
-    It behaves like a read-only array of shape (n_items, n_items). Each axis is indexed separately:
-    `lazy[rows, columns]` with integers, slices, index arrays or boolean masks. `np.asarray(lazy)`
-    gives the dense matrix, or raises an error if it would take more than 2 GiB.
+    It behaves like a read-only array of shape (n_items, n_items), with the indices of numpy:
+    integers, slices, index arrays, and boolean masks. Two
+    index arrays or masks are paired, as in numpy: `lazy[[0, 1], [2, 3]]` are two entries. For the
+    block of some rows and columns, write `lazy[np.ix_(rows, columns)]`, or use
+    `bnpcluster.posterior.Posterior.coclustering`. `np.asarray(lazy)` gives the dense matrix, or
+    raises an error if it would take more than 2 GiB.
 
     Parameters
     ----------
@@ -75,14 +78,60 @@ class LazyCoclustering:
             raise IndexError("A co-clustering matrix takes at most two indices.")
         if len(given) == 1 and keys[0] is Ellipsis:
             given.insert(0, slice(None))
-        rows, columns = (*given, slice(None), slice(None))[:2]
+        if len(given) == 1 and np.ndim(given[0]) == 2:
+            return self._of_mask(given[0])
+        rows, columns = (self._index(k) for k in (*given, slice(None), slice(None))[:2])
+        if not isinstance(rows, slice) and not isinstance(columns, slice):
+            return self._paired(rows, columns)
+        for index in (rows, columns):
+            if not isinstance(index, slice) and index.ndim > 1:
+                raise IndexError("An index array beside a slice must have one dimension.")
         block = np.asarray(self._posterior.coclustering(rows, columns))
-        shape = [
-            size
-            for size, index in zip(block.shape, (rows, columns), strict=True)
-            if isinstance(index, slice) or np.ndim(index) > 0
-        ]
-        return block.reshape(shape) if shape else float(block[0, 0])
+        kept = [isinstance(k, slice) or k.ndim > 0 for k in (rows, columns)]
+        shape = [size for size, keep in zip(block.shape, kept, strict=True) if keep]
+        return block.reshape(shape)
+
+    def _index(self, index: Any) -> Any:
+        """A slice, or an array of item numbers."""
+        if isinstance(index, slice):
+            return index
+        array = np.asarray(index)
+        n = len(self)
+        if array.dtype.kind == "b" and array.ndim == 1:
+            if len(array) != n:
+                raise IndexError(f"A mask must have {n} entries, one per item, got {len(array)}.")
+            return np.flatnonzero(array)
+        if array.size == 0:
+            array = array.astype(np.intp)
+        if array.dtype.kind not in "iu":
+            raise IndexError(f"Indices must be integers, slices or masks, got {index!r}.")
+        if array.size and not (-n <= array.min() and array.max() < n):
+            raise IndexError(f"Index {array.max()} is out of bounds: there are {n} items.")
+        return array
+
+    def _paired(self, rows: NDArray, columns: NDArray) -> float | NDArray[np.float64]:
+        """The entries at index arrays that are broadcast against one another."""
+        if rows.ndim == columns.ndim == 2 and rows.shape[1] == columns.shape[0] == 1:  # of np.ix_
+            return np.asarray(self._posterior.coclustering(rows[:, 0], columns[0]))
+        try:
+            rows, columns = np.broadcast_arrays(rows, columns)
+        except ValueError:
+            raise IndexError(
+                f"Index arrays of shapes {rows.shape} and {columns.shape} cannot be paired: write "
+                "[np.ix_(rows, columns)] for the block of these rows and columns."
+            ) from None
+        entries = self.pairs(np.column_stack([rows.ravel(), columns.ravel()]))
+        return entries.reshape(rows.shape) if rows.ndim else float(entries[0])
+
+    def _of_mask(self, mask: Any) -> NDArray[np.float64]:
+        """The entries where a matrix of booleans is True."""
+        array = np.asarray(mask)
+        if array.dtype.kind != "b" or array.shape != self.shape:
+            raise IndexError(
+                f"An index with two dimensions must be a mask of shape {self.shape}, got "
+                f"{array.dtype} of shape {array.shape}."
+            )
+        return self.pairs(np.argwhere(array))
 
     def sparse(self, threshold: float) -> csr_array:
         """The entries that are at least `threshold`, as a sparse matrix."""

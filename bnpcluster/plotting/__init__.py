@@ -6,6 +6,7 @@
 `TraceDisplay`              a quantity along the chains
 `DensityDisplay`            the predictive density of one or two columns, with credible bands
 `ClusterDisplay`            the rows, coloured by cluster
+`ProfileDisplay`            what clusters are like, column by column
 `MergeTreeDisplay`          which components overlap, and are joined to clusters
 `AdjacencyDisplay`          a network, its vertices ordered by cluster
 ==========================  ================================================================
@@ -21,6 +22,7 @@ from bnpcluster.plotting.coclustering_display import CoclusteringDisplay
 from bnpcluster.plotting.density_display import DensityDisplay
 from bnpcluster.plotting.merge_tree_display import MergeTreeDisplay
 from bnpcluster.plotting.n_clusters_display import NumberOfClustersDisplay
+from bnpcluster.plotting.profile_display import ProfileDisplay
 from bnpcluster.plotting.trace_display import TraceDisplay
 
 __all__ = [
@@ -30,5 +32,6 @@ __all__ = [
     "DensityDisplay",
     "MergeTreeDisplay",
     "NumberOfClustersDisplay",
+    "ProfileDisplay",
     "TraceDisplay",
 ]

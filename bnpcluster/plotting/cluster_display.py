@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnpcluster.partitions.memberships import certainty, membership
+from bnpcluster.plotting.cluster_coordinates import BY_CLUSTER, categories_of, coordinates
 from bnpcluster.plotting.common import (
-    COLOURS,
-    LEGEND,
+    MANY_COLOURS,
     MARKERS,
     axes_for,
-    certainty,
     check_model,
     column_names,
     evenly_spaced,
     labels_of,
-    membership,
+    legend_beside,
+    shortened,
     with_rest_last,
 )
 
-NAMED = 10  # largest number of clusters in the legend
 PALEST = 0.15
 REST = "0.6"  # grey, for rows in no cluster
-BY_CLUSTER = "cluster"  # name of the second axis if the data have one column
+FEW_CATEGORIES = 5  # the names of more are turned, to fit below the axis
 
 
 class ClusterDisplay:
@@ -33,7 +33,12 @@ class ClusterDisplay:
 
     One column is shown along the first axis, with the clusters along the second one. Two columns
     are shown as they are. More columns are scaled to unit variance, and shown by their first two
-    principal components. Rows in no cluster are grey crosses. Rows without any value are not shown.
+    principal components. Categories enter these as 0/1 columns, divided by the roots of their
+    shares, so that their order does not matter. Rows in no cluster are grey crosses. Rows without
+    any value are not shown.
+
+    Up to twelve clusters have colours of their own, and a legend beside the axes. If there are
+    more, the number of each cluster is written at its centre, because colours repeat.
 
     Parameters
     ----------
@@ -46,11 +51,16 @@ class ClusterDisplay:
         the estimator are not its components: the probability of the row's cluster.
     names : pair of str
         Names of the coordinates.
+    categories : pair of list of str or None
+        The categories of a coordinate that is a column of categories, at 0, 1, 2, ...; their
+        points are spread, so that they do not hide one another.
 
     Attributes
     ----------
     points_ : list of matplotlib PathCollection
         One for every cluster, and one for the rows in no cluster if there are any.
+    numbers_ : list of matplotlib Text
+        The numbers of the clusters at their centres, if there are more than twelve.
     ax_ : matplotlib Axes
         The axes of the picture.
     figure_ : matplotlib Figure
@@ -75,11 +85,13 @@ class ClusterDisplay:
         labels: NDArray[np.intp],
         certainty: NDArray[np.float64],
         names: tuple[str, str] = ("", ""),
+        categories: tuple[list[str] | None, list[str] | None] = (None, None),
     ):
         self.points = points
         self.labels = labels
         self.certainty = certainty
         self.names = names
+        self.categories = categories
 
     @classmethod
     def from_estimator(
@@ -113,17 +125,18 @@ class ClusterDisplay:
         check_model(cls, estimator, "rows")
         fitted, posterior = estimator._fitted, estimator.posterior_
         z, X = labels_of(estimator, labels), estimator.impute()[estimator.observed_rows_]
-        all_names = column_names(estimator)
+        names, categories = column_names(estimator), categories_of(fitted)
         if columns is None:  # constant columns that were left out are no coordinates
-            constants = fitted.constants
-            X, all_names = constants.cut(X), constants.names(all_names)
-        points, names = _coordinates(X, z, all_names, columns)
+            kept = fitted.columns
+            X, names = X[:, kept], [names[j] for j in kept]
+            categories = {k: categories[j] for k, j in enumerate(kept) if j in categories}
+        shown = coordinates(X, z, names, columns, categories)
         own = with_rest_last(z)
         if labels is None and fitted.clusters is not None:  # clusters of several components
             sure = membership(posterior, own)[np.arange(len(own)), own]
         else:
             sure = certainty(posterior, own)
-        return cls(points, z, sure, names).plot(ax, **kwargs)
+        return cls(shown.points, z, sure, shown.names, shown.categories).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, n_rows: int = 5000, **kwargs: Any) -> ClusterDisplay:
         """Draw the picture.
@@ -142,79 +155,58 @@ class ClusterDisplay:
         self
         """
         ax = axes_for(self, ax)
-        from matplotlib.colors import to_rgba
-
-        self.points_ = []
         some = evenly_spaced(len(self.labels), n_rows)
-        n_clusters = int(self.labels.max()) + 1
+        self.points_, self.numbers_ = [], []
         rest = some[self.labels[some] < 0]
         if len(rest):
             drawn = {"marker": "x", "s": 12, "lw": 0.8, "color": REST, "label": "no cluster"}
             self.points_.append(ax.scatter(*self.points[rest].T, **{**drawn, **kwargs}))
+        n_clusters = int(self.labels.max()) + 1
         for k in range(n_clusters):
-            inside = some[self.labels[some] == k]
-            colour = COLOURS[k % len(COLOURS)]
-            shades = np.tile(to_rgba(colour), (len(inside), 1))
-            shades[:, 3] = PALEST + (1 - PALEST) * self.certainty[inside] ** 2
-            style = {"marker": MARKERS[k // len(COLOURS) % len(MARKERS)], "s": 16, "lw": 0}
-            drawn = {**style, "c": shades, **kwargs}
-            self.points_.append(ax.scatter(*self.points[inside].T, **drawn))
-            if k < NAMED:
-                # A scatter without data, so that the legend shows the full colour.
-                ax.scatter([], [], **style, color=colour, label=f"cluster {k}")
-        title = "paler: less sure" + (f"\n{n_clusters} in all" if n_clusters > NAMED else "")
-        ax.legend(title=title, title_fontsize="small", **LEGEND)
+            self._plot_cluster(ax, k, some[self.labels[some] == k], kwargs)
+        one_column = self.names[1] == BY_CLUSTER
+        if n_clusters > len(MANY_COLOURS) and not one_column:
+            self.numbers_ = [self._write_number(ax, k) for k in range(n_clusters)]
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
-        if self.names[1] == BY_CLUSTER:
-            ax.yaxis.get_major_locator().set_params(integer=True)
+        if one_column:  # the axis names the clusters
+            self._name_clusters(ax, n_clusters)
+        elif self.numbers_ and not len(rest):  # there is nothing for a legend
+            ax.set_title("paler: less sure", fontsize="small", loc="right")
+        else:
+            legend_beside(ax, "paler: less sure")
+        for axis, categories in zip((ax.xaxis, ax.yaxis), self.categories, strict=True):
+            if categories is not None:
+                turned = {"rotation": 30, "ha": "right"} if axis is ax.xaxis else {}
+                style = turned if len(categories) > FEW_CATEGORIES else {}
+                axis.set_ticks(range(len(categories)), list(map(shortened, categories)), **style)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
+    def _plot_cluster(self, ax: Any, k: int, rows: NDArray[np.intp], kwargs: dict) -> None:
+        """Draw some rows of a cluster, and its entry for the legend."""
+        from matplotlib.colors import to_rgba
 
-def _coordinates(
-    X: NDArray[np.float64],
-    labels: NDArray[np.intp],
-    names: list[str],
-    columns: Sequence[int | str] | None,
-) -> tuple[NDArray[np.float64], tuple[str, str]]:
-    """Two coordinates of every row, and their names."""
-    if columns is not None:
-        chosen = [_column(name, names) for name in columns]
-        if len(chosen) not in (1, 2):
-            raise ValueError(f"columns must name one or two columns, got {len(chosen)}.")
-        X, names = X[:, chosen], [names[j] for j in chosen]
-    if X.shape[1] == 1:
-        # Shift rows within their cluster a little, by a sequence that fills the unit interval.
-        spread = 0.6 * ((np.arange(len(X)) * (np.sqrt(5) - 1) / 2) % 1 - 0.5)
-        return np.column_stack([X[:, 0], labels + spread]), (names[0], BY_CLUSTER)
-    if X.shape[1] == 2:
-        return X, (names[0], names[1])
-    return _principal_components(X)
+        colour = MANY_COLOURS[k % len(MANY_COLOURS)]
+        shades = np.tile(to_rgba(colour), (len(rows), 1))
+        shades[:, 3] = PALEST + (1 - PALEST) * self.certainty[rows] ** 2
+        style = {"marker": MARKERS[k // len(MANY_COLOURS) % len(MARKERS)], "s": 16, "lw": 0}
+        self.points_.append(ax.scatter(*self.points[rows].T, **{**style, "c": shades, **kwargs}))
+        if self.labels.max() < len(MANY_COLOURS):
+            # A scatter without data, so that the legend shows the full colour.
+            ax.scatter([], [], **style, color=colour, label=f"cluster {k}")
 
+    def _write_number(self, ax: Any, k: int) -> Any:
+        """Write the number of a cluster at its centre."""
+        from matplotlib.patheffects import withStroke
 
-def _column(name: int | str, names: list[str]) -> int:
-    """The number of a column, given by number or name."""
-    if isinstance(name, str):
-        if name in names:
-            return names.index(name)
-    elif isinstance(name, (int, np.integer)) and 0 <= name < len(names):
-        return int(name)
-    raise ValueError(
-        f"There is no column {name!r}: use a number from 0 to {len(names) - 1}, or {names}."
-    )
+        centre = np.median(self.points[self.labels == k], axis=0)
+        style = {"ha": "center", "va": "center", "fontsize": "small", "fontweight": "bold"}
+        outline = [withStroke(linewidth=3, foreground="white")]
+        return ax.text(*centre, str(k), path_effects=outline, **style)
 
-
-def _principal_components(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], tuple[str, str]]:
-    """The first two principal components of the scaled columns, and their names."""
-    Z = X - X.mean(axis=0)
-    scale = Z.std(axis=0)
-    # Use the covariance of the columns: there are usually fewer columns than rows.
-    Z /= np.where(scale > 0, scale, 1.0)
-    variances, directions = np.linalg.eigh(Z.T @ Z)
-    shares = 100 * variances[::-1][:2] / variances.sum()
-    points = Z @ directions[:, ::-1][:, :2]
-    first, second = (
-        f"{nth} principal component ({share:.0f} % of the variance)"
-        for nth, share in zip(("first", "second"), shares, strict=True)
-    )
-    return points, (first, second)
+    def _name_clusters(self, ax: Any, n_clusters: int) -> None:
+        """Name the clusters along the second axis, along which their points are only spread."""
+        first = -1 if (self.labels < 0).any() else 0
+        names = [f"cluster {k}" if k >= 0 else "no cluster" for k in range(first, n_clusters)]
+        ax.set_yticks(range(first, n_clusters), names)
+        ax.set_ylabel("paler: less sure; height within\na cluster: only to separate points")

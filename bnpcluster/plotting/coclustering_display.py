@@ -46,6 +46,8 @@ class CoclusteringDisplay:
         The boundaries of clusters, if drawn.
     colorbar_ : matplotlib Colorbar or None
         The colour bar, if drawn.
+    text_ : matplotlib Text or None
+        What the picture of a single cluster says in words.
     ax_ : matplotlib Axes
         The axes of the picture.
     figure_ : matplotlib Figure
@@ -198,7 +200,7 @@ class CoclusteringDisplay:
         """
         ax = axes_for(self, ax)
         n = int(self.boundaries[-1])
-        style = {"cmap": "Greys", "vmin": 0.0, "vmax": 1.0, "extent": (0, n, n, 0), **kwargs}
+        style = {"cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "extent": (0, n, n, 0), **kwargs}
         self.image_ = ax.imshow(self.probability, **style)
         inner = self.boundaries[:-1]
         draw = (ax.vlines, ax.hlines) if lines else ()
@@ -208,8 +210,23 @@ class CoclusteringDisplay:
             label = "probability of sharing a cluster"
             self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, label=label)
         ax.set(xlabel="rows, by cluster", ylabel="rows, by cluster")
+        self.text_ = self._in_words(ax) if len(self.boundaries) == 1 else None
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _in_words(self, ax: Any) -> Any:
+        """Say what a picture of a single cluster shows, which would be a plain square."""
+        pairs = self.probability[~np.eye(len(self.probability), dtype=bool)]
+        if not len(pairs):
+            return None
+        low, middle = np.quantile(pairs, [0.05, 0.5])
+        said = (
+            f"one cluster\n\nprobability that two rows share it:\n{middle:.2f} for the middle "
+            f"pair,\nat least {low:.2f} for 95 % of the pairs"
+        )
+        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 6}
+        at = {"x": 0.5, "y": 0.5, "transform": ax.transAxes, "ha": "center", "va": "center"}
+        return ax.text(s=said, bbox=box, fontsize="small", **at)
 
 
 def _order_by_similarity(

@@ -14,7 +14,10 @@ from bnpcluster.posterior import Posterior
 
 # The palette of Okabe and Ito, without black and yellow, which are hard to see on our backgrounds.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
+# These and six more of Paul Tol's, for pictures with many clusters.
+MANY_COLOURS = (*COLOURS, "#332288", "#999933", "#882255", "#44AA99", "#661100", "#888888")
 MARKERS = "os^Dv*"
+LONGEST = 24  # letters of a name that are shown
 # "best" is given explicitly: as a default, matplotlib warns that it is slow for many points.
 LEGEND = {"loc": "best", "fontsize": "small", "framealpha": 0.7}
 
@@ -35,6 +38,28 @@ def axes_for(display: Any, ax: Any) -> Any:
             f"{type(display).__name__} needs matplotlib: pip install 'bnpcluster[plot]'."
         ) from error
     return pyplot.subplots(layout="constrained")[1] if ax is None else ax
+
+
+def legend_beside(ax: Any, title: str, **kwargs: Any) -> Any:
+    """Draw a legend on the right of the axes, where it covers nothing."""
+    legend = ax.legend(
+        **kwargs,
+        title=title or None,
+        title_fontsize="small",
+        fontsize="small",
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        frameon=False,
+    )
+    if ax.figure.get_layout_engine() is None:  # others make room by themselves
+        box = ax.get_position()
+        ax.set_position((box.x0, box.y0, 0.78 * box.width, box.height))
+    return legend
+
+
+def shortened(name: str) -> str:
+    """A name of at most `LONGEST` letters."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def check_model(display: type, estimator: Any, items: str = "") -> None:
@@ -83,7 +108,7 @@ def labels_of(estimator: Any, labels: ArrayLike | None) -> NDArray[np.intp]:
     """Labels of the items of the posterior of a fitted model, given labels of all rows."""
     fitted = estimator._fitted
     if labels is None:
-        return labels_for(fitted.posterior, fitted.cluster_labels)
+        return fitted.cluster_labels.astype(np.intp)  # numbers may follow an earlier fit
     given = np.asarray(labels)
     observed = fitted.observed
     if observed is not None and given.shape == (observed.n_rows,):
@@ -100,47 +125,3 @@ def evenly_spaced(n: int, size: int) -> NDArray[np.intp]:
     """At most `size` of the numbers 0 .. n-1, evenly spaced."""
     size = min(n, size)
     return ((np.arange(size) + 0.5) * (n / size)).astype(np.intp)
-
-
-def certainty(posterior: Posterior, labels: NDArray[np.intp]) -> NDArray[np.float64]:
-    """The mean probability that an item shares a block with the items of its own cluster.
-
-    Each draw counts the items of the cluster in the block of the item. Nothing of size n x n is
-    computed.
-    """
-    flat, weights = label_draws.as_draws(posterior.labels), posterior.weights.ravel()
-    n_clusters, result = int(labels.max()) + 1, np.zeros(len(labels))
-    for part, rows, _ in label_draws.chunks(flat):
-        for row, weight in zip(rows, weights[part], strict=True):
-            cell = row.astype(np.intp) * n_clusters + labels
-            result += weight * np.bincount(cell)[cell]
-    return np.minimum(result / np.bincount(labels)[labels], 1.0)  # up to rounding it is no more
-
-
-def membership(posterior: Posterior, labels: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Probability of each cluster of the point estimate for each clustered item.
-
-    In each draw, an item belongs to a block. The probability of a cluster is the share of that
-    block's items that are in the cluster, averaged over draws. The draws already know the item, so
-    their weights stay as they are. For new rows, `predict_proba` weights each draw by the density
-    that it gives to the row, too.
-    """
-    n_clusters, result = int(labels.max()) + 1, np.zeros((len(labels), int(labels.max()) + 1))
-    flat, weights = label_draws.as_draws(posterior.labels), posterior.weights.ravel()
-    for part, draws, n_blocks in label_draws.chunks(flat):
-        for row, size, weight in zip(draws, n_blocks, weights[part], strict=True):
-            cell = row.astype(np.intp) * n_clusters + labels
-            counts = np.bincount(cell, minlength=size * n_clusters).reshape(size, n_clusters)
-            result += (weight * counts / counts.sum(axis=1, keepdims=True))[row]
-    return np.minimum(result, 1.0)  # up to rounding it is no more
-
-
-def weighted_quantile(
-    values: NDArray[np.float64], weights: NDArray[np.float64], share: float
-) -> NDArray[np.float64]:
-    """Along the first axis, the smallest value with at least a `share` of the weight up to it."""
-    order = values.argsort(axis=0)
-    reached = np.cumsum(weights[order], axis=0)
-    # Slightly less than the share, so that rounding does not skip a value that reaches it exactly.
-    row = (reached < (share - 1e-12) * reached[-1]).sum(axis=0)
-    return np.take_along_axis(values, np.take_along_axis(order, row[None], axis=0), axis=0)[0]

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnpcluster import densities
 from bnpcluster._core import arguments
-from bnpcluster._predict.predictive import draw_log_densities, predict
+from bnpcluster._core.sorting import weighted_quantile
+from bnpcluster._predict.predictive import draw_log_densities, predict, served
 from bnpcluster.partitions import label_draws
 from bnpcluster.plotting.common import (
     COLOURS,
@@ -19,7 +20,7 @@ from bnpcluster.plotting.common import (
     check_model,
     column_names,
     evenly_spaced,
-    weighted_quantile,
+    legend_beside,
 )
 
 Random = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -41,9 +42,10 @@ class DensityDisplay:
     parameters are integrated out. Such a band shows only the uncertainty of the partition, and is
     narrower.
 
-    Two columns are shown by contours of the mean, around the regions of highest density that have
-    95, 75, 50 and 25 % of the probability. The band of a contour is the region where its height is
-    within the band of the density. Likelihoods of whole numbers show probabilities instead.
+    Two columns are shown by the regions of highest mean density that have 95, 75, 50 and 25 % of
+    the probability; darker ones are inside. The outermost contour has a band: the places where its
+    height is within the band of the density. Likelihoods of whole numbers show probabilities
+    instead.
 
     Parameters
     ----------
@@ -72,8 +74,10 @@ class DensityDisplay:
         The data (one column).
     contours_ : matplotlib QuadContourSet
         The mean (two columns).
+    regions_ : matplotlib QuadContourSet
+        The regions that the contours enclose (two columns).
     bands_ : list of matplotlib QuadContourSet
-        The band of every contour (two columns).
+        The band of the outermost contour (two columns).
     points_ : matplotlib PathCollection
         The data (two columns).
     ax_ : matplotlib Axes
@@ -243,36 +247,41 @@ class DensityDisplay:
         return ax.hist(x, edges, density=True, **style)[2]
 
     def _plot_map(self, ax: Any, data: bool, kwargs: dict[str, Any]) -> None:
-        if data:
-            some = self.data[evenly_spaced(len(self.data), 2000)]
-            self.points_ = ax.scatter(*some.T, s=6, lw=0, color="0.6", label="data")
         from matplotlib import colormaps
 
         masses = region_heights(self.mean, self.grid)
-        colours = colormaps["viridis_r"](np.linspace(0.25, 1.0, len(masses)))
+        shades = colormaps["Blues"](np.linspace(0.2, 0.75, len(masses)))
+        heights = [*masses, max(self.mean.max(), 1.01 * max(masses))]
+        self.regions_ = ax.contourf(*self.grid, self.mean, heights, colors=shades)
+        height = heights[0]
+        # Positive where the height lies within the band of the density.
+        within = np.minimum(height - self.lower, self.upper - height) / height
         self.bands_ = []
-        for height, colour in zip(masses, colours, strict=True):
-            # Positive where the height lies within the band of the density.
-            within = np.minimum(height - self.lower, self.upper - height) / height
-            if within.max() > 0:
-                style = {"colors": [colour], "alpha": BAND}
-                self.bands_.append(ax.contourf(*self.grid, within, [0.0, np.inf], **style))
-        style = {"colors": colours, "linewidths": 1.2, **kwargs}
+        if within.max() > 0:
+            style: dict[str, Any] = {"colors": [COLOURS[1]], "alpha": BAND}
+            self.bands_.append(ax.contourf(*self.grid, within, [0.0, np.inf], **style))
+        style = {"colors": [COLOURS[0]], "linewidths": 0.8, **kwargs}
         self.contours_ = ax.contour(*self.grid, self.mean, list(masses), **style)
+        if data:
+            some = self.data[evenly_spaced(len(self.data), 2000)]
+            self.points_ = ax.scatter(*some.T, s=4, lw=0, color="black", label="data")
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
-        self._draw_legend(ax, list(masses.values()), colours)
+        self._draw_legend(ax, list(masses.values()), shades, data)
 
-    def _draw_legend(self, ax: Any, masses: list[float], colours: NDArray[np.float64]) -> None:
-        """Draw a legend of the regions, innermost first, and of their bands."""
-        from matplotlib.lines import Line2D
+    def _draw_legend(
+        self, ax: Any, masses: list[float], shades: NDArray[np.float64], data: bool
+    ) -> None:
+        """Draw a legend of the regions, innermost first, of the band, and of the data."""
         from matplotlib.patches import Patch
 
-        lines = [
-            Line2D([], [], color=colour, label=f"{100 * mass:g} % of mass")
-            for mass, colour in zip(masses[::-1], colours[::-1], strict=True)
+        shown: list[Any] = [
+            Patch(color=shade, label=f"{100 * mass:g} % of mass")
+            for mass, shade in zip(masses[::-1], shades[::-1], strict=True)
         ]
-        band = Patch(color=colours[-1], alpha=BAND, lw=0, label=self._band_label())
-        ax.legend(handles=[*lines, band], **LEGEND)
+        if self.bands_:
+            label = f"edge of {100 * masses[0]:g} %,\n{self._band_label()}"
+            shown.append(Patch(color=COLOURS[1], alpha=BAND, lw=0, label=label))
+        legend_beside(ax, "", handles=[*shown, self.points_] if data else shown)
 
 
 def _kind_of_bands(estimator: Any, bands: str) -> str:
@@ -305,9 +314,9 @@ def _log_density_by_draw(
         if columns is None:
             whole = estimator._fitted
             return lambda points: draw_log_densities(whole, points, draws)
-        some, own = columns, estimator._served(None)
+        some, own = columns, served(estimator._fitted, None)
         return lambda points: densities.draw_log_densities(own, points, draws, some)
-    fitted, prior = estimator._served(None), estimator._fitted.prior
+    fitted, prior = served(estimator._fitted, None), estimator._fitted.prior
     # One seed: the parameters are the same for every chunk of the points.
     seed = arguments.seed_sequence(random_state)
     return lambda points: densities.random_log_densities(

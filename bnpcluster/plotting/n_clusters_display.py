@@ -11,10 +11,14 @@ from bnpcluster.plotting.common import COLOURS, LEGEND, axes_for, check_model
 from bnpcluster.posterior import Posterior
 
 NEGLIGIBLE = 0.001  # numbers less probable than this are not shown at either end
+TICKS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # of the square-root scale
 
 
 class NumberOfClustersDisplay:
     """Probabilities of the number of clusters, as bars.
+
+    Beside a prior, the axis of probabilities has a square-root scale: the prior is spread over many
+    numbers, and its small probabilities would not be seen otherwise.
 
     Parameters
     ----------
@@ -98,7 +102,7 @@ class NumberOfClustersDisplay:
             # There are no more clusters than rows; the rest of the range has probability zero.
             before = np.pad(before, (0, n_clusters[-1] + 1 - len(before)))[n_clusters]
         fitted = estimator._fitted
-        what = "clusters" if fitted.clusters is None else "components"
+        what = "clusters" if fitted.components_are_clusters else "components"
         estimate = int(fitted.estimate.max()) + 1
         return cls(n_clusters, probability, before, estimate, what).plot(ax, **kwargs)
 
@@ -151,9 +155,18 @@ class NumberOfClustersDisplay:
             shown = (self.bars_, self.prior_, self.estimate_)
             ax.legend(handles=[artist for artist in shown if artist], **LEGEND)
         ax.set(xlabel=f"number of {self.what}", ylabel="probability")
+        if self.prior is not None:
+            ax.set_yscale("function", functions=(_root, np.square))
+            ax.set(ylabel="probability (square-root scale)", ylim=(0.0, 1.05))
+            ax.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
         ax.xaxis.get_major_locator().set_params(integer=True)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _root(p: np.ndarray) -> np.ndarray:
+    """The square root; 0 for what a picture asks below 0."""
+    return np.sqrt(np.maximum(p, 0.0))
 
 
 def _range(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:

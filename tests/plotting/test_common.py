@@ -10,16 +10,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bnpcluster import DPMixture, InfiniteRelationalModel
+from bnpcluster._core.sorting import weighted_quantile
+from bnpcluster.partitions.memberships import certainty
 from bnpcluster.plotting import (
     AdjacencyDisplay,
     ClusterDisplay,
     CoclusteringDisplay,
     DensityDisplay,
     NumberOfClustersDisplay,
+    ProfileDisplay,
     TraceDisplay,
     common,
 )
-from bnpcluster.plotting.common import certainty, evenly_spaced, weighted_quantile
+from bnpcluster.plotting.common import evenly_spaced
 from bnpcluster.plotting.density_display import MASSES, region_heights
 from bnpcluster.posterior import Posterior
 
@@ -30,6 +33,7 @@ DISPLAYS = [
     CoclusteringDisplay,
     DensityDisplay,
     NumberOfClustersDisplay,
+    ProfileDisplay,
     TraceDisplay,
 ]
 # Three draws of five items; the second weighs as much as the two others.
@@ -105,11 +109,11 @@ def test_chains_and_plain_draws_make_the_same_coclustering_picture():
 
 
 def test_a_coclustering_picture_of_a_model_follows_its_labels(model):
-    display = CoclusteringDisplay.from_estimator(model, colorbar=False, lines=False, cmap="Blues")
+    display = CoclusteringDisplay.from_estimator(model, colorbar=False, lines=False, cmap="Greys")
     np.testing.assert_array_equal(np.diff(model.labels_[display.order]) >= 0, True)
     assert display.colorbar_ is None
     assert display.lines_ == []
-    assert display.image_.get_cmap().name == "Blues"
+    assert display.image_.get_cmap().name == "Greys"
 
 
 def test_many_rows_are_thinned_and_nothing_large_is_made(monkeypatch):
@@ -315,13 +319,19 @@ def test_a_density_of_two_columns_by_contours(model):
     heights = region_heights(display.mean, grid)
     np.testing.assert_array_equal(display.contours_.levels, list(heights))
     assert display.points_.get_offsets().shape == (30, 2)
-    assert 1 <= len(display.bands_) <= len(MASSES)
+    assert len(display.bands_) == 1
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("column 0", "column 1")
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert legend == [
         *(f"{mass} % of mass" for mass in (25, 50, 75, 95)),
-        "90 % credible",
+        "edge of 95 %,\n90 % credible",
+        "data",
     ]
+    shades = display.regions_.get_facecolors()[:, :3]
+    assert (np.diff(shades.sum(axis=1)) < 0).all()  # darker inside, without holes
+    levels = np.array(display.regions_.levels)
+    np.testing.assert_array_equal(levels[:-1], display.contours_.levels)
+    assert levels[-1] >= display.mean.max()
 
 
 def test_contours_hold_their_share_of_a_normal_density():
@@ -369,63 +379,6 @@ def test_counts_have_probabilities_at_whole_numbers():
     np.testing.assert_array_equal(grid, grid.round())
 
 
-def test_clusters_are_told_apart_and_pale_where_unsure(model):
-    display = ClusterDisplay.from_estimator(model)
-    for k, drawn in enumerate(display.points_):
-        np.testing.assert_array_equal(drawn.get_offsets(), model._fitted.X[model.labels_ == k])
-    colours = {tuple(drawn.get_facecolors()[0, :3]) for drawn in display.points_}
-    assert len(colours) == len(display.points_) == model.n_clusters_
-    sure = certainty(model.posterior_, model.labels_)[model.labels_ == 0]
-    opacity = display.points_[0].get_facecolors()[:, 3]
-    np.testing.assert_array_equal(np.argsort(opacity), np.argsort(sure))
-    assert display.names == ("column 0", "column 1")
-    thin = display.plot(n_rows=6).points_
-    assert sum(len(drawn.get_offsets()) for drawn in thin) == 6
-
-
-def test_many_clusters_differ_in_colour_or_marker():
-    labels = np.arange(36)
-    display = ClusterDisplay(np.ones((36, 2)), labels, np.ones(36), ("x", "y")).plot()
-    looks = {
-        (tuple(drawn.get_facecolors()[0]), drawn.get_paths()[0].vertices.tobytes())
-        for drawn in display.points_
-    }
-    assert len(looks) == 36
-    assert len(display.ax_.get_legend().get_texts()) == 10
-    assert "36 in all" in display.ax_.get_legend().get_title().get_text()
-
-
-def test_one_column_is_shown_cluster_by_cluster(line):
-    display = ClusterDisplay.from_estimator(line)
-    np.testing.assert_array_equal(display.points[:, 0], line._fitted.X[:, 0])
-    np.testing.assert_array_equal(display.points[:, 1].round(), line.labels_)
-    assert display.names == ("column 0", "cluster")
-
-
-def test_more_columns_are_shown_by_principal_components_or_by_choice():
-    import pandas as pd
-
-    rng = np.random.default_rng(0)
-    a = rng.normal(size=20)
-    X = pd.DataFrame({"a": a, "b": 1000 * a, "c": rng.normal(size=20), "d": np.arange(20.0)})
-    model = DPMixture(likelihood="nig", **QUICK).fit(X)
-    display = ClusterDisplay.from_estimator(model)
-    assert abs(np.corrcoef(display.points.T)[0, 1]) < 1e-9
-    share = 100 * display.points[:, 0].var() / 4
-    assert display.names[0] == f"first principal component ({share:.0f} % of the variance)"
-    chosen = ClusterDisplay.from_estimator(model, columns=["d", 0])
-    np.testing.assert_array_equal(chosen.points, X[["d", "a"]])
-    assert chosen.names == ("d", "a")
-    assert ClusterDisplay.from_estimator(model, columns=["c"]).names == ("c", "cluster")
-    for columns, message in [
-        (["e"], "no column 'e': use a number from 0 to 3"),
-        ([4], "no column 4"),
-        (["a", "b", "c"], "one or two columns, got 3"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            ClusterDisplay.from_estimator(model, columns=columns)
-
-
 @pytest.mark.parametrize("display", DISPLAYS, ids=lambda d: d.__name__)
 def test_models_must_be_fitted_and_ours(display):
     unfitted = InfiniteRelationalModel() if display is AdjacencyDisplay else DPMixture()
@@ -438,7 +391,7 @@ def test_models_must_be_fitted_and_ours(display):
 def test_networks_have_no_rows_to_show():
     A = np.kron(np.eye(2), np.ones((4, 4))) - np.eye(8)
     network = InfiniteRelationalModel(**QUICK).fit(A)
-    for display in (ClusterDisplay, DensityDisplay):
+    for display in (ClusterDisplay, DensityDisplay, ProfileDisplay):
         with pytest.raises(TypeError, match="needs a mixture, which has rows and columns, got Inf"):
             display.from_estimator(network)
     assert CoclusteringDisplay.from_estimator(network).probability.shape == (8, 8)
@@ -484,7 +437,7 @@ def test_without_matplotlib_the_remedy_is_named(display, monkeypatch):
 
 
 def test_pictures_are_drawn_on_given_axes(model, line, pyplot):
-    figure, axes = pyplot.subplots(ncols=5)
+    figure, axes = pyplot.subplots(ncols=6)
     for display, ax in zip(DISPLAYS[1:], axes, strict=True):
         data = line if display is DensityDisplay else model
         drawn = display.from_estimator(data, ax=ax)

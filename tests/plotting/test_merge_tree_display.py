@@ -5,6 +5,7 @@ import pytest
 
 from bnpcluster import DPMixture, InfiniteRelationalModel
 from bnpcluster.partitions import merge_tree
+from bnpcluster.partitions.memberships import membership
 from bnpcluster.plotting import (
     AdjacencyDisplay,
     ClusterDisplay,
@@ -12,7 +13,7 @@ from bnpcluster.plotting import (
     MergeTreeDisplay,
     NumberOfClustersDisplay,
 )
-from bnpcluster.plotting.common import labels_for, membership
+from bnpcluster.plotting.common import labels_for
 from bnpcluster.plotting.merge_tree_display import AUTO, LEAST, REST
 from bnpcluster.posterior import Posterior
 from tests._estimators.test_clusters import QUICK, X
