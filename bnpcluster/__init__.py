@@ -9,6 +9,7 @@
 `BNPMixture`               with any prior on partitions
 `InfiniteRelationalModel`  clusters of the vertices of a network
 `bayes_factor`             two models compared by their evidences
+`compare`                  two partitions compared, with their uncertainty
 `bnpcluster.likelihoods`   distributions of the data within a cluster
 `bnpcluster.priors`        priors on partitions
 `bnpcluster.samplers`      how the posterior is sampled
@@ -21,17 +22,41 @@
 =========================  =========================================================
 """
 
+from __future__ import annotations
+
 from bnpcluster._version import __version__
-from bnpcluster.evidence import bayes_factor
-from bnpcluster.mixtures import (
-    BNPMixture,
-    DPMixture,
-    FiniteDirichletMixture,
-    MFMMixture,
-    NGGMixture,
-    PitmanYorMixture,
-)
-from bnpcluster.relational import InfiniteRelationalModel
+
+# Names are imported at their first use: compiled code takes a second to load, and the command line
+# must answer at once. Type checkers know this name, so that the module typing need not be loaded.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from bnpcluster import densities as densities
+    from bnpcluster import diagnostics as diagnostics
+    from bnpcluster import evidence as evidence
+    from bnpcluster import extending as extending
+    from bnpcluster import likelihoods as likelihoods
+    from bnpcluster import mixtures as mixtures
+    from bnpcluster import partitions as partitions
+    from bnpcluster import plotting as plotting
+    from bnpcluster import posterior as posterior
+    from bnpcluster import priors as priors
+    from bnpcluster import pyclone as pyclone
+    from bnpcluster import relational as relational
+    from bnpcluster import samplers as samplers
+    from bnpcluster import testing as testing
+    from bnpcluster.comparison import compare
+    from bnpcluster.evidence import bayes_factor
+    from bnpcluster.mixtures import (
+        BNPMixture,
+        DPMixture,
+        FiniteDirichletMixture,
+        MFMMixture,
+        NGGMixture,
+        PitmanYorMixture,
+    )
+    from bnpcluster.relational import InfiniteRelationalModel
 
 __all__ = [
     "BNPMixture",
@@ -43,4 +68,51 @@ __all__ = [
     "PitmanYorMixture",
     "__version__",
     "bayes_factor",
+    "compare",
 ]
+
+_HOMES = {
+    "BNPMixture": "mixtures",
+    "DPMixture": "mixtures",
+    "FiniteDirichletMixture": "mixtures",
+    "InfiniteRelationalModel": "relational",
+    "MFMMixture": "mixtures",
+    "NGGMixture": "mixtures",
+    "PitmanYorMixture": "mixtures",
+    "bayes_factor": "evidence",
+    "compare": "comparison",
+}
+_MODULES = (
+    "densities",
+    "diagnostics",
+    "evidence",
+    "extending",
+    "likelihoods",
+    "mixtures",
+    "partitions",
+    "plotting",
+    "posterior",
+    "priors",
+    "pyclone",
+    "relational",
+    "samplers",
+    "testing",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name or module at its first use."""
+    import importlib
+
+    if name in _MODULES:
+        return importlib.import_module(f"bnpcluster.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bnpcluster' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"bnpcluster.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names and modules, imported or not."""
+    return sorted({*globals(), *_HOMES, *_MODULES})

@@ -50,6 +50,7 @@ class BNPMixture(Mixture):
         *,
         prior: Any = "dp",
         likelihood: Any = "niw",
+        handle_unknown: str = "error",
         sampler: Any = "split_merge",
         n_particles: int | None = None,
         n_draws: int | str = "auto",
@@ -59,10 +60,11 @@ class BNPMixture(Mixture):
         n_chains: int = 4,
         n_jobs: int | None = None,
         init: Any = "auto",
-        point_estimate: Any = ("vi", 1.5),
+        point_estimate: Any = ("vi", 1.25),
         merge: Any = None,
         max_clusters: int | None = None,
         min_cluster_size: int | None = None,
+        max_prediction_draws: int | None = 200,
         max_time: float | None = None,
         checkpoint: Any = None,
         warm_start: bool = False,
@@ -84,7 +86,9 @@ class DPMixture(Mixture):
     alpha : float, pair or "auto", default="auto"
         Concentration of the Dirichlet process, elsewhere also called gamma. Larger values expect
         more clusters. A number is fixed; a pair ``(shape, rate)`` is a
-        Gamma hyper-prior, and alpha is sampled; ``"auto"`` is ``(1.0, 0.1)``.
+        Gamma hyper-prior, and alpha is sampled; ``"auto"`` is ``(1.0, 0.1)``. Particles without
+        moves cannot sample alpha: for ``"urn_smc"``, ``"auxiliary_smc"`` and ``"annealed_smc"`` on
+        the path of the items, ``"auto"`` is the number 1.0. Reports say which it was.
     {parameters}
 
     {attributes}
@@ -107,6 +111,7 @@ class DPMixture(Mixture):
         *,
         alpha: Any = "auto",
         likelihood: Any = "niw",
+        handle_unknown: str = "error",
         sampler: Any = "split_merge",
         n_particles: int | None = None,
         n_draws: int | str = "auto",
@@ -116,10 +121,11 @@ class DPMixture(Mixture):
         n_chains: int = 4,
         n_jobs: int | None = None,
         init: Any = "auto",
-        point_estimate: Any = ("vi", 1.5),
+        point_estimate: Any = ("vi", 1.25),
         merge: Any = None,
         max_clusters: int | None = None,
         min_cluster_size: int | None = None,
+        max_prediction_draws: int | None = 200,
         max_time: float | None = None,
         checkpoint: Any = None,
         warm_start: bool = False,
@@ -140,7 +146,7 @@ class PitmanYorMixture(Mixture):
     ----------
     alpha : float, pair or "auto", default="auto"
         Concentration, greater than ``-discount``; a pair ``(shape, rate)`` is a Gamma hyper-prior;
-        ``"auto"`` is ``(1.0, 0.1)``.
+        ``"auto"`` is ``(1.0, 0.1)``, or the number 1.0 for particles without moves.
     discount : float or pair, default=0.25
         From 0 (the Dirichlet process) to below 1; a pair ``(a, b)`` is a Beta hyper-prior.
     {parameters}
@@ -163,6 +169,7 @@ class PitmanYorMixture(Mixture):
         alpha: Any = "auto",
         discount: Any = 0.25,
         likelihood: Any = "niw",
+        handle_unknown: str = "error",
         sampler: Any = "split_merge",
         n_particles: int | None = None,
         n_draws: int | str = "auto",
@@ -172,10 +179,11 @@ class PitmanYorMixture(Mixture):
         n_chains: int = 4,
         n_jobs: int | None = None,
         init: Any = "auto",
-        point_estimate: Any = ("vi", 1.5),
+        point_estimate: Any = ("vi", 1.25),
         merge: Any = None,
         max_clusters: int | None = None,
         min_cluster_size: int | None = None,
+        max_prediction_draws: int | None = 200,
         max_time: float | None = None,
         checkpoint: Any = None,
         warm_start: bool = False,
@@ -219,6 +227,7 @@ class FiniteDirichletMixture(Mixture):
         n_components: int = 10,
         concentration: Any = 1.0,
         likelihood: Any = "niw",
+        handle_unknown: str = "error",
         sampler: Any = "split_merge",
         n_particles: int | None = None,
         n_draws: int | str = "auto",
@@ -228,10 +237,11 @@ class FiniteDirichletMixture(Mixture):
         n_chains: int = 4,
         n_jobs: int | None = None,
         init: Any = "auto",
-        point_estimate: Any = ("vi", 1.5),
+        point_estimate: Any = ("vi", 1.25),
         merge: Any = None,
         max_clusters: int | None = None,
         min_cluster_size: int | None = None,
+        max_prediction_draws: int | None = 200,
         max_time: float | None = None,
         checkpoint: Any = None,
         warm_start: bool = False,
@@ -275,6 +285,7 @@ class MFMMixture(Mixture):
         gamma: Any = 1.0,
         n_components_prior: Any = "gnedin",
         likelihood: Any = "niw",
+        handle_unknown: str = "error",
         sampler: Any = "split_merge",
         n_particles: int | None = None,
         n_draws: int | str = "auto",
@@ -284,10 +295,11 @@ class MFMMixture(Mixture):
         n_chains: int = 4,
         n_jobs: int | None = None,
         init: Any = "auto",
-        point_estimate: Any = ("vi", 1.5),
+        point_estimate: Any = ("vi", 1.25),
         merge: Any = None,
         max_clusters: int | None = None,
         min_cluster_size: int | None = None,
+        max_prediction_draws: int | None = 200,
         max_time: float | None = None,
         checkpoint: Any = None,
         warm_start: bool = False,
@@ -330,6 +342,7 @@ class NGGMixture(Mixture):
         tau: Any = 1.0,
         sigma: Any = 0.25,
         likelihood: Any = "niw",
+        handle_unknown: str = "error",
         sampler: Any = "split_merge",
         n_particles: int | None = None,
         n_draws: int | str = "auto",
@@ -339,10 +352,11 @@ class NGGMixture(Mixture):
         n_chains: int = 4,
         n_jobs: int | None = None,
         init: Any = "auto",
-        point_estimate: Any = ("vi", 1.5),
+        point_estimate: Any = ("vi", 1.25),
         merge: Any = None,
         max_clusters: int | None = None,
         min_cluster_size: int | None = None,
+        max_prediction_draws: int | None = 200,
         max_time: float | None = None,
         checkpoint: Any = None,
         warm_start: bool = False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from bnpcluster import partitions
 from bnpcluster.partitions import label_draws
 from bnpcluster.partitions.lazy_coclustering import LazyCoclustering
+from bnpcluster.partitions.parameter_draws import ParameterDraws
+from bnpcluster.partitions.tidy import tidy, write_csv, write_parquet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["LazyCoclustering", "Posterior"]
+__all__ = ["LazyCoclustering", "ParameterDraws", "Posterior"]
 
 
 class Posterior:
@@ -55,6 +58,8 @@ class Posterior:
     ([[1, 2, 3]], {2: 1.0})
     """
 
+    _source: Any = None  # what draws parameters, if the posterior is that of a fitted mixture
+
     def __init__(
         self,
         labels: ArrayLike,
@@ -76,6 +81,14 @@ class Posterior:
         if "n_clusters" not in self.traces:
             counts = label_draws.count_blocks(label_draws.as_draws(self.labels))
             self.traces["n_clusters"] = counts.reshape(array.shape[:2])
+
+    def _attach(self, source: Any) -> None:
+        """Let a source draw the parameters of the clusters."""
+        self._source = source
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A saved posterior is the draws alone; a model gives it its source again.
+        return {name: value for name, value in self.__dict__.items() if name != "_source"}
 
     def _trace(self, name: str, values: ArrayLike) -> NDArray:
         array = np.asarray(values)
@@ -317,6 +330,71 @@ class Posterior:
             self.labels, loss, weights=self.weights, separation=separation, min_mass=min_mass
         )
 
+    def parameters(self, *, max_draws: int | None = 400, random_state: Any = 0) -> ParameterDraws:
+        """Draws of the parameters of the clusters: weights, means, covariances and the like.
+
+        In each draw of the partition, the parameters of every block are drawn from their posterior.
+        Each row has those of its block. The value of a cluster of `labels_` is the average over
+        its rows, so that nothing switches between draws.
+
+        Parameters
+        ----------
+        max_draws : int or None, default=400
+            Use at most so many draws, evenly spaced in each chain. None means all.
+        random_state : int, Generator, RandomState or None, default=0
+            The same integer gives the same parameters.
+
+        Returns
+        -------
+        bnpcluster.posterior.ParameterDraws
+            A mapping from names to draws, with means and intervals.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bnpcluster import DPMixture
+        >>> X = np.repeat([[0.0], [9.0]], [6, 4], axis=0) + np.linspace(-1, 1, 10)[:, None]
+        >>> model = DPMixture(n_chains=1, n_draws=100, random_state=0).fit(X)
+        >>> model.posterior_.parameters().mean("means").round().tolist()
+        [[-0.0], [10.0]]
+        """
+        source = self._parameter_source()
+        if max_draws == 400 and isinstance(random_state, int) and random_state == 0:
+            return source.default
+        return source.draws(max_draws, random_state)
+
+    def block_parameters(
+        self, draw: int, chain: int = 0, *, random_state: Any = 0
+    ) -> dict[str, Any]:
+        """Parameters of the blocks of one draw, as they are in the model.
+
+        Numbers of blocks are not comparable across draws; `parameters` is about clusters.
+
+        Parameters
+        ----------
+        draw : int
+            Number of the draw in its chain.
+        chain : int, default=0
+            Number of the chain.
+        random_state : int, Generator, RandomState or None, default=0
+            The same integer gives the same parameters.
+
+        Returns
+        -------
+        parameters : dict of str to ndarray, or to dict of ndarray by column
+            By name, with the blocks of `labels[chain, draw]` first. "weights" has one entry more:
+            the weight of all blocks without items.
+        """
+        draws = range(self.n_draws), range(self.n_chains)
+        return self._parameter_source().blocks(draws[1][chain], draws[0][draw], random_state)
+
+    def _parameter_source(self) -> Any:
+        if self._source is None:
+            raise AttributeError(
+                "This posterior has no parameters: it does not come from a fitted mixture."
+            )
+        return self._source
+
     def n_clusters_pmf(self) -> dict[int, float]:
         """Posterior probability of each number of clusters that occurs, in increasing order."""
         values, inverse = np.unique(self.traces["n_clusters"], return_inverse=True)
@@ -324,7 +402,66 @@ class Posterior:
         mass = np.bincount(inverse.ravel(), weights=weights) / weights.sum()
         return {int(k): float(p) for k, p in zip(values, mass, strict=True) if p > 0}
 
-    def to_arviz(self, *, labels: bool = False) -> Any:
+    @property
+    def _items(self) -> NDArray | None:
+        """Numbers of the rows that the items are, if the posterior is that of a mixture."""
+        return None if self._source is None else self._source.items
+
+    def to_csv(self, path: Any, what: str = "traces") -> Path:
+        """Write the draws in tidy form to a file of comma-separated values, for R and others.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. An existing file is replaced.
+        what : {"traces", "labels"}, default="traces"
+            "traces": one line per draw, with its chain, number, weight and traces. "labels": one
+            line per draw and item, with the item and its label. The items of a fitted mixture have
+            the numbers of their rows in the data of the fit, where empty rows are left out.
+
+        Returns
+        -------
+        path : pathlib.Path
+            The file.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from bnpcluster.posterior import Posterior
+        >>> posterior = Posterior([[[0, 0], [0, 1]]], traces={"alpha": [[1.0, 2.0]]})
+        >>> with TemporaryDirectory() as folder:
+        ...     print(posterior.to_csv(f"{folder}/draws.csv").read_text())
+        chain,draw,weight,alpha,n_clusters
+        0,0,0.5,1.0,1
+        0,1,0.5,2.0,2
+        <BLANKLINE>
+        """
+        return write_csv(path, tidy(self, what, self._items))
+
+    def to_parquet(self, path: Any, what: str = "traces") -> Path:
+        """Write the draws in tidy form to a Parquet file; see `to_csv`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. An existing file is replaced.
+        what : {"traces", "labels"}, default="traces"
+            As in `to_csv`.
+
+        Returns
+        -------
+        path : pathlib.Path
+            The file.
+        """
+        return write_parquet(path, tidy(self, what, self._items))
+
+    def to_arviz(
+        self,
+        *,
+        labels: bool = False,
+        more: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+        dims: Mapping[str, list[str]] | None = None,
+    ) -> Any:
         """Convert the traces to an ArviZ object: a DataTree (ArviZ 1) or an InferenceData (before).
 
         Parameters
@@ -332,6 +469,10 @@ class Posterior:
         labels : bool, default=False
             Whether to add the labels, with dimension "item", to the posterior group. Their values
             are not comparable across draws.
+        more : mapping of str to mapping of str to array, optional
+            Further variables by group and name, such as ``{"observed_data": {"x": X}}``.
+        dims : mapping of str to list of str, optional
+            Names of the dimensions of these variables, after the chain and the draw.
 
         Returns
         -------
@@ -349,7 +490,12 @@ class Posterior:
             groups["sample_stats"] = stats
         if labels:
             groups["posterior"]["labels"] = self.labels
-        return _from_dict(groups, dims={"labels": ["item"]} if labels else {})
+        for group, variables in (more or {}).items():
+            groups.setdefault(group, {}).update(
+                {name: np.asarray(values) for name, values in variables.items()}
+            )
+        names = {"labels": ["item"]} if labels else {}
+        return _from_dict(groups, dims={**names, **(dims or {})})
 
 
 def _from_dict(groups: dict[str, dict[str, NDArray]], dims: dict[str, list[str]]) -> Any:

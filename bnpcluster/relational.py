@@ -10,13 +10,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bnpcluster._estimators.base import Sampled
 from bnpcluster._estimators.docstrings import documented
+from bnpcluster._estimators.encoding import unreadable
 from bnpcluster.likelihoods import Likelihood, Relational
-from bnpcluster.likelihoods.network.adjacency import as_graph, check_matrix
+from bnpcluster.likelihoods.network.adjacency import Graph, as_graph, check_matrix
 from bnpcluster.priors import DirichletProcess, Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
 from bnpcluster.samplers.base import can_sample
 
 DEFAULT_SAMPLER = "arm_sams"
+ONLY_LINKS = "it must contain only 0 and 1, and NaN for unobserved pairs"
 
 
 @documented
@@ -130,18 +132,23 @@ class InfiniteRelationalModel(Sampled):
         self
             The fitted estimator.
         """
+        with self._unchanged_by_errors():
+            graph = self._read_network(A)
+            return self._adopt(self._run_chains(graph, self._components(), self.init))
+
+    def _read_network(self, A: Any) -> Graph:
+        """The network of an adjacency matrix, after all checks."""
         Relational(beta=self.beta, directed=self.directed).validate()
         check_matrix(A)
-        A = validate_data(
-            self,
-            A,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite="allow-nan",
-            ensure_min_samples=2,
-        )
-        components = self._components()
-        return self._adopt(self._run_chains(as_graph(A, self.directed), components, self.init))
+        settings: dict[str, Any] = {"accept_sparse": "csr", "ensure_all_finite": False}
+        try:
+            A = validate_data(self, A, dtype=np.float64, **settings)
+        except (ValueError, TypeError) as error:
+            reason = unreadable(A, "A", ONLY_LINKS)
+            if not reason:
+                raise
+            raise ValueError(reason) from error
+        return as_graph(A, self.directed)
 
     def _check_sampler(self, sampler: Sampler, bound: Any, likelihood: Likelihood) -> None:
         if not can_sample(type(sampler), bound):

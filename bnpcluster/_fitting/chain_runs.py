@@ -18,7 +18,9 @@ from bnpcluster._fitting.initial_labels import initial_labels, initial_learned
 from bnpcluster._fitting.lengths import Asked, Lengths
 from bnpcluster._fitting.progress import progress_display
 from bnpcluster._fitting.rounds import BOUNDARY, Chain, run_chains, stats, warm_up_kernels
+from bnpcluster._fitting.searches import is_new
 from bnpcluster._fitting.stop import Stop, interruptible
+from bnpcluster._fitting.workers import lost_workers
 from bnpcluster.diagnostics import diagnose
 from bnpcluster.posterior import Posterior
 from bnpcluster.samplers import SAMPLERS
@@ -60,7 +62,7 @@ def fit(
     saved = None if checkpoint is None else checkpoint_of(task, bound, checkpoint, identity)
     chains = None
     if saved and previous is None:
-        chains = saved.load(task.prior, task.X.shape[0], task.n_chains)
+        chains = saved.load(task.prior, task.X.shape[0], task.n_chains, bound)
     if chains is None:
         chains = start_chains(task, bound, init, previous)
     lengths = Lengths(asked, Followed.of(task.X, task.likelihood), task.X.shape)
@@ -144,19 +146,30 @@ def run_to_end(
         if checkpoint:
             checkpoint.save(chains, force=stop() or lengths.is_over(chains))
 
-    with closing(progress_display(task.verbose, chains, lengths)) as progress:
-        chains = run_chains(
-            chains,
-            bound,
-            task.sampler,
-            lengths,
-            n_jobs=task.n_jobs,
-            stop=stop,
-            round_length=length,
-            after_round=after_round,
-        )
+    def after_loss(chains: list[Chain]) -> None:
+        if checkpoint:
+            checkpoint.save(chains, force=True)
+
+    try:
+        with closing(progress_display(task.verbose, chains, lengths)) as progress:
+            chains = run_chains(
+                chains,
+                bound,
+                task.sampler,
+                lengths,
+                n_jobs=task.n_jobs,
+                stop=stop,
+                round_length=length,
+                after_round=after_round,
+                after_loss=after_loss,
+            )
+    except Exception as error:
+        lost = lost_workers(error, checkpoint is not None)
+        if lost is None:
+            raise
+        raise lost from error
     short = any(chain.iteration <= lengths.schedule.n_warmup for chain in chains)
-    if short and not lengths.is_over(chains):
+    if short and not lengths.is_over(chains) and is_new(TOO_SHORT):
         warnings.warn(TOO_SHORT, ConvergenceWarning, stacklevel=5)
     return chains, stop.requested.is_set()
 

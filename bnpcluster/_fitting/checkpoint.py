@@ -18,7 +18,9 @@ import joblib
 import numpy as np
 
 from bnpcluster._core.jit import closure_of, sources_of_class
+from bnpcluster._core.messages import shown
 from bnpcluster._core.sources import digest
+from bnpcluster._fitting.checkpoint_contents import check_chains
 from bnpcluster._fitting.initial_labels import initial_labels
 from bnpcluster._fitting.rounds import Chain, Snapshot, run_chains
 from bnpcluster.priors import Prior
@@ -80,7 +82,7 @@ def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
     """The chain that `frozen` stored, under the same prior."""
     meta = json.loads(str(arrays["meta"]))
     generator = np.random.default_rng(0)
-    generator.bit_generator.state = meta["generator"]
+    generator.bit_generator.state = checked_generator(meta["generator"])
     # A parameter that is fixed now keeps its value; a stored value is ignored.
     values = {name: value for name, value in meta["values"].items() if name in prior.sampled}
     return Chain(
@@ -102,16 +104,12 @@ def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
     )
 
 
-def check_sound(chains: list[Chain], n_items: int, n_chains: int) -> None:
-    """Raise an error if the parts of the chains are inconsistent."""
-    if len(chains) != n_chains:
-        raise ValueError(f"{len(chains)} chains instead of {n_chains}")
-    for chain in chains:
-        rows = [chain.labels, *chain.draws, *chain.history.values()]
-        if any(row.shape != (n_items,) or row.dtype.kind not in "iu" for row in rows):
-            raise ValueError(f"labels do not describe {n_items} items")
-        if not isinstance(chain.iteration, int) or len(chain.traces) != len(chain.draws):
-            raise ValueError("iterations, draws and traces do not agree")
+def checked_generator(state: dict[str, Any]) -> dict[str, Any]:
+    """The state of a generator; an error if its numbers are none that it can reach."""
+    numbers = state["state"]["state"], state["state"]["inc"]
+    if not all(type(n) is int and 0 <= n < 2**128 for n in numbers) or numbers[1] % 2 == 0:
+        raise ValueError("the state of the random generator is out of range")
+    return state
 
 
 class Checkpoint:
@@ -126,8 +124,10 @@ class Checkpoint:
         self.warned = False
         self.remove_leftovers()
 
-    def load(self, prior: Prior, n_items: int, n_chains: int) -> list[Chain] | None:
-        """The chains as last saved; None if there is no file."""
+    def load(
+        self, prior: Prior, n_items: int, n_chains: int, bound: Any = None
+    ) -> list[Chain] | None:
+        """The chains as last saved, checked against the bound data; None if there is no file."""
         if not self.path.exists():
             return None
         try:
@@ -136,7 +136,7 @@ class Checkpoint:
                 reason = self.mismatch(about)
                 chains = [] if reason else [thawed(c, prior) for c in chain_arrays(file, about)]
                 if not reason:
-                    check_sound(chains, n_items, n_chains)
+                    check_chains(chains, prior, n_items, n_chains, bound)
         # A damaged file makes zipfile, numpy and json raise many kinds of errors.
         except Exception as error:
             reason = f"cannot be read ({type(error).__name__}: {error})"
@@ -213,13 +213,19 @@ def usable_directory(directory: Any) -> Path:
     """The directory, created if necessary. Raise an error if it is not writable."""
     if not isinstance(directory, (str, os.PathLike)) or not str(directory):
         raise TypeError(f"checkpoint must be None or a directory, got {directory!r}.")
-    folder = Path(directory).expanduser()
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"checkpoint must be a directory, but {str(folder)!r} is a file.")
+    if "\0" in str(directory):
+        raise ValueError(f"checkpoint must not contain a zero byte, got {str(directory)!r}.")
     try:
+        folder = Path(directory).expanduser()
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"checkpoint must be a directory, but {str(folder)!r} is a file.")
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"The checkpoint directory could not be created: {error}.") from error
+    # A name may be too long or have a zero byte, a home may be unknown, a disk read-only.
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or str(error).rstrip(".")
+        raise ValueError(
+            f"The checkpoint directory {shown(str(directory))} could not be created: {reason}."
+        ) from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ValueError(
             f"checkpoint must be a writable directory, but {str(folder)!r} is not writable."

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bnpcluster._core.messages import ColumnsWarning
+from bnpcluster._fitting.searches import is_new
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.likelihoods.gaussian.units import are_equal
 
@@ -102,6 +103,8 @@ def warn_of_columns(
 
 def warn_at_caller(warning: Warning) -> None:
     """Warn at the line that called the package."""
+    if not is_new(str(warning)):
+        return
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals["__name__"].startswith(("bnpcluster.", "sklearn.")):
         frame, level = frame.f_back, level + 1

@@ -56,6 +56,10 @@ class Fitted(NamedTuple):
         The cluster of each component of the estimate, or -1. None: the components are the clusters.
     tree : MergeTree or None
         How overlapping components were joined. None if the fit did not need it.
+    row_names : list or None
+        Names of the rows of the table of the fit, if it had any.
+    frame : FrameLike or None
+        How to make data frames like that of the fit.
     """
 
     likelihood: Likelihood
@@ -77,6 +81,8 @@ class Fitted(NamedTuple):
     observed: Any = None
     clusters: Any = None
     tree: Any = None
+    row_names: Any = None
+    frame: Any = None
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -85,12 +91,21 @@ class Fitted(NamedTuple):
             "encoding": self.encoding,
             "constants": self.constants,
             "observed": self.observed,
+            "row_names": self.row_names,
+            "frame": self.frame,
         }
 
     @property
     def cluster_labels(self) -> np.ndarray:
         """The cluster of each item, or -1."""
         return self.estimate if self.clusters is None else self.clusters[self.estimate]
+
+    @property
+    def components_are_clusters(self) -> bool:
+        """Whether every component is a cluster of its own; numbers may differ."""
+        if self.clusters is None:
+            return True
+        return np.array_equal(np.sort(self.clusters), np.arange(len(self.clusters)))
 
     def all_rows(self, values: np.ndarray, fill: float = -1) -> np.ndarray:
         """Values of the items, with `fill` for the rows that were left out."""

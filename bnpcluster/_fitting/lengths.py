@@ -27,6 +27,9 @@ WARM_RHAT = 1.05
 PATIENCE, LONG_PATIENCE = 3, 6
 """Rounds without progress that end warm-up, and sampling: effective draws are hard to count."""
 
+HOPELESS = 5.0
+"""Sampling ends if, in PATIENCE rounds in a row, so many times `max_draws` would be too few."""
+
 
 ENTRIES = 1700
 """With so many entries, an update of learned hyper-parameters costs about as much as a sweep."""
@@ -110,6 +113,7 @@ class Lengths:
         self, asked: Asked, followed: Followed | None = None, shape: tuple[int, ...] = (1, 1)
     ):
         self.automatic = asked.n_draws is None
+        self._most_draws = asked.max_draws
         n_draws = asked.max_draws if asked.n_draws is None else asked.n_draws
         longest = max(FIRST, asked.max_draws // 2 // ROUND * ROUND)
         is_open = asked.n_warmup is None
@@ -170,6 +174,7 @@ class Lengths:
         if not over and n_draws >= FIRST:
             self._shortfalls.append(shortfall(*self._of_draws(chains, n_draws)))
             over = self._shortfalls[-1] <= 1 or self._has_stalled(LONG_PATIENCE)
+            over = over or self._is_hopeless(n_draws)
         if over:
             self.schedule = schedule._replace(n_draws=n_draws)
             self.finished = True
@@ -198,6 +203,16 @@ class Lengths:
             return False
         before, *last = self._shortfalls[-patience - 1 :]
         return min(last) >= before
+
+    def _is_hopeless(self, n_draws: int) -> bool:
+        """Whether the end is out of reach: at best, a shortfall is inverse to the number of draws.
+
+        Chains that sit in different modes would otherwise run to `max_draws` for nothing.
+        """
+        last = self._shortfalls[-PATIENCE:]
+        numbers = n_draws - ROUND * np.arange(len(last))[::-1]
+        needed = HOPELESS * self._most_draws
+        return len(last) == PATIENCE and bool((numbers * last > needed).all())
 
 
 def _unrest(early: np.ndarray, n_pairs: int) -> float:

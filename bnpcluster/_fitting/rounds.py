@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from bnpcluster._core.state import State, Stopped
 from bnpcluster._fitting.followed import Followed
 from bnpcluster._fitting.lengths import Lengths, Schedule
-from bnpcluster._fitting.stop import Stop, interruptible
+from bnpcluster._fitting.stop import Stop, interruptible, watched
 from bnpcluster._fitting.workers import SharedData
 from bnpcluster.priors import Prior
 from bnpcluster.samplers import Sampler
@@ -316,12 +316,14 @@ def run_chains(
     stop: Stop,
     round_length: int | None = None,
     after_round: Callable[[list[Chain]], None] = lambda chains: None,
+    after_loss: Callable[[list[Chain]], None] = lambda chains: None,
 ) -> list[Chain]:
     """Run all chains until they are long enough, `round_length` iterations at a time.
 
     Rounds end only at boundaries, so their number changes no result; rounds that decide about
     automatic lengths have lengths of their own. `after_round` is called with the chains after each
-    round (progress, checkpoints).
+    round (progress, checkpoints). If an error ends the fit, `after_loss` is called with the chains
+    of the last complete round.
     """
     check_learning(sampler, lengths.schedule, len(chains))
     data = SharedData(bound)
@@ -330,7 +332,7 @@ def run_chains(
         return chains
 
     # One pool for all rounds: some backends take seconds to start a worker.
-    with interruptible(stop), Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
+    with interruptible(stop), watched(stop), Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
         for until in _round_ends(lengths, current, round_length):
             schedule = lengths.schedule
             try:
@@ -345,6 +347,7 @@ def run_chains(
                     raise
             except BaseException:
                 stop.requested.set()  # stop the other chains
+                after_loss(chains)
                 raise
             finally:
                 stop.returned.set()

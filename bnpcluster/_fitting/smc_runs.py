@@ -99,7 +99,9 @@ def _run_all(task: Task, work: Callable, tasks: list) -> tuple[list[Run], bool]:
         done = Parallel(n_jobs=task.n_jobs, prefer="threads")(jobs)
     runs = [run for run in done if run is not None]
     if not runs:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(
+            "The fit was stopped before its first run of particles ended: there is nothing to keep."
+        )
     return runs, stop.requested.is_set()
 
 

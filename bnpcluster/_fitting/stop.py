@@ -49,6 +49,30 @@ class Stop:
 
 
 @contextmanager
+def watched(stop: Stop) -> Iterator[None]:
+    """Give up workers that do not return long after the time limit, as after Ctrl-C.
+
+    They may wait for memory that they never get.
+    """
+    if stop.deadline is None:
+        yield
+        return
+    over = threading.Event()
+
+    def watch(deadline: float) -> None:
+        if not over.wait(max(0.0, deadline - time.monotonic()) + PATIENCE):
+            stop.requested.set()
+            if not stop.returned.is_set():
+                _thread.interrupt_main()
+
+    threading.Thread(target=watch, args=(stop.deadline,), daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+@contextmanager
 def interruptible(stop: Stop) -> Iterator[None]:
     """Make the first Ctrl-C stop the chains; a second one interrupts as usual."""
     if threading.current_thread() is not threading.main_thread():

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import CancelledError
 from functools import cached_property
 from typing import Any
 from uuid import uuid4
 
 KEPT = 2  # contents that a worker process keeps, for fits that run at the same time
 RECEIVED: dict[str, Any] = {}  # what this process has received, by key
+
+
+def lost_workers(error: BaseException, is_saved: bool) -> RuntimeError | None:
+    """The error for workers, or their scheduler, that were lost; None for other errors."""
+    package = type(error).__module__.partition(".")[0]
+    if package not in ("distributed", "dask") and not isinstance(error, CancelledError):
+        return None
+    remedy = "set checkpoint to a directory, so that a fit can resume after this"
+    if is_saved:
+        remedy = "the last complete round is in the checkpoint, from where the same fit resumes"
+    return RuntimeError(
+        f"The workers or their scheduler were lost ({type(error).__name__}): {remedy}."
+    )
 
 
 class SharedData:

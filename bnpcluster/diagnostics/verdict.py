@@ -28,8 +28,10 @@ LEVELS = ("log_density", "log_posterior")
 """What answers the question about the density, the best first."""
 
 SHARED = (
-    "The chains learnt from one another, so their agreement is not that of independent chains: "
-    "compare with a fit of another random_state."
+    " The chains learnt from one another, so their agreement is not that of independent chains: "
+    "compare with a fit of another ",
+    Action("random_state", "--seed"),
+    ".",
 )
 
 Row = dict[str, float | bool]
@@ -114,7 +116,7 @@ def judge(evidence: Evidence) -> tuple[bool | None, str, dict[str, Answer]]:
     if alone:
         return None, Message(text, *ALONE), answers
     if evidence.shared:
-        return None, f"{text} {SHARED}", answers
+        return None, Message(text, *SHARED), answers
     return True, text, answers
 
 

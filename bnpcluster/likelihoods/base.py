@@ -102,6 +102,10 @@ class Likelihood(BaseEstimator):
         """The same likelihood for some of `n_columns` columns: hyper-parameters are cut to them."""
         return _of_columns(self, columns, n_columns)
 
+    def known(self, bound: Any, X: np.ndarray) -> np.ndarray:
+        """The rows with NaN for categories that `bound` does not have."""
+        return X
+
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
         raise NotImplementedError(f"{type(self).__name__} must define rows(bound, X).")
@@ -158,6 +162,14 @@ class Likelihood(BaseEstimator):
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
         raise NotImplementedError(f"{type(self).__name__} must define sample(bound, k, rng).")
+
+    def parameters(self, bound: Any, slots: np.ndarray, rng: np.random.Generator) -> dict[str, Any]:
+        """Parameters of some slots, one draw each from the posterior given the items of the slot.
+
+        They are in the units of the data, by name: arrays whose first axis is the slot and whose
+        second is the column. A parameter may also be a dict of arrays by number of the column.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define parameters(bound, slots).")
 
     def blocks(self, bound: Any, slots: np.ndarray) -> Any:
         """Predictive distributions of some slots, in internal units; see `block_distributions`."""

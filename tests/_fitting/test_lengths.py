@@ -67,10 +67,16 @@ def test_white_noise_is_as_short_as_allowed():
     assert not schedule.is_open
 
 
-def test_chains_apart_end_when_rounds_bring_nothing():
+def test_chains_apart_end_when_rounds_bring_nothing(monkeypatch):
+    monkeypatch.setattr("bnpcluster._fitting.lengths.HOPELESS", np.inf)
     schedule = run(lengths_of(), white, shift=3.0)
     assert FIRST < schedule.n_warmup < 500  # warm-up gave up, too
     assert 400 <= schedule.n_draws < 1000
+
+
+def test_chains_far_apart_end_soon_unless_many_more_draws_are_allowed():
+    assert run(lengths_of(), white, shift=3.0).n_draws == FIRST + 2 * ROUND
+    assert run(lengths_of(max_draws=10**5), white, shift=3.0).n_draws > 2 * FIRST + 2 * ROUND
 
 
 def test_integers_mean_exactly_that_many():

@@ -1,6 +1,7 @@
 """What a fit says about values far from all others, and about tables that hide their entries."""
 
 import datetime
+import pickle
 import warnings
 
 import numpy as np
@@ -8,8 +9,8 @@ import pandas as pd
 import pytest
 
 from bnpcluster import DPMixture
-from bnpcluster._core.messages import ColumnsWarning
-from bnpcluster._fitting.wild_values import warn_of_wild_values
+from bnpcluster._core.messages import ColumnsError, ColumnsWarning, in_shell_words
+from bnpcluster._fitting.wild_values import check_reach, warn_of_wild_values
 from bnpcluster.likelihoods import Columns, NormalInverseGamma, NormalInverseWishart, Poisson
 
 ROWS = np.random.default_rng(0).normal(size=(60, 3))
@@ -20,7 +21,7 @@ def said(X, likelihood, names=("age", "mass", "size")):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warn_of_wild_values(X, likelihood, names)
-    assert all(w.category is ColumnsWarning for w in caught)
+    assert all(issubclass(w.category, ColumnsWarning) for w in caught)
     return [str(w.message) for w in caught]
 
 
@@ -45,6 +46,42 @@ def test_mistyped_cells_and_marks_are_named(likelihood):
     assert said(marked, likelihood) == [
         f"Column 'size': 6 values are -999, {far}. If this marks missing values, replace it by NaN."
     ]
+
+
+def test_all_columns_are_in_one_warning():
+    (text,) = said(with_cells({(3, 1): 1e4, (4, 2): 1e5}), NormalInverseGamma())
+    assert text.startswith("Column 'mass': 1 value (10000) is more than 50")
+    assert "Is it mistyped? Column 'size': 1 value (100000) is more than" in text
+    many = np.tile(ROWS, 3)
+    many[3] = 1e6
+    (text,) = said(many, NormalInverseGamma(), [f"c{j}" for j in range(9)])
+    assert text.count("Column 'c") == 5
+    assert text.endswith("Is it mistyped? So have 4 other columns.")
+
+
+def test_names_may_come_later():
+    """On the command line the columns of an array get their names after the fit."""
+    X = with_cells({(3, 1): 1e4, (4, 2): 1e5})
+    with pytest.warns(ColumnsWarning) as caught:
+        warn_of_wild_values(X, NormalInverseGamma(), None)
+    early = pickle.loads(pickle.dumps(caught[0].message))
+    assert str(early).startswith("Column 1: 1 value")
+    marked = with_cells({(i, 2): -999.0 for i in range(6)})
+    with pytest.warns(ColumnsWarning) as caught:
+        warn_of_wild_values(marked, NormalInverseGamma(), None)
+    shell = in_shell_words(caught[0].message.renamed(["age", "mass", "size"]))
+    assert shell.startswith("Column 'size': 6 values are -999")
+    assert shell.endswith("If this marks missing values, add --missing -999.")
+    late = str(early.renamed(["age", "mass", "size"]))
+    assert late.startswith("Column 'mass': 1 value")
+    assert "Column 'size': 1 value" in late
+
+
+def test_new_rows_out_of_all_reach_are_refused():
+    with pytest.raises(ColumnsError, match=r"The value 1e\+300 is too large .* in column 1"):
+        check_reach(ROWS, with_cells({(3, 1): 1e300}), NormalInverseWishart())
+    check_reach(ROWS, with_cells({(3, 1): np.nan, (4, 0): 1e30}), NormalInverseWishart())
+    check_reach(ROWS, with_cells({(3, 1): 1e300}), Poisson())
 
 
 def test_only_columns_of_measurements_are_judged():

@@ -29,6 +29,7 @@ from bnpcluster.likelihoods.discrete.learned_concentrations import (
 from bnpcluster.likelihoods.discrete.missing_terms import (
     ObservedTerms,
     bind_observed_terms,
+    draw_probabilities,
     observed_lists,
     probabilities,
     sample_terms,
@@ -168,6 +169,17 @@ class Bernoulli(Likelihood):
     def means(self, bound: Any, n_slots: int) -> np.ndarray:
         """The probability of a 1 in every column in the first slots."""
         return probabilities(bound, n_slots)[:, 1::2]
+
+    def parameters(
+        self, bound: Any, slots: np.ndarray, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Probabilities of a 1 in some slots, drawn from the posterior."""
+        if isinstance(bound, ObservedTerms):
+            return {"probabilities": draw_probabilities(bound, slots, rng)[:, 1::2]}
+        departs = bound.counts[slots]
+        stays = bound.size[slots, None] - departs
+        chance = rng.beta(bound.a.base + departs, bound.b.base + stays)
+        return {"probabilities": np.where(bound.common, 1.0 - chance, chance)}
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""

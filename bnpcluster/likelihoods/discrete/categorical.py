@@ -30,6 +30,7 @@ from bnpcluster.likelihoods.discrete.learned_concentrations import (
 from bnpcluster.likelihoods.discrete.missing_terms import (
     ObservedTerms,
     bind_observed_terms,
+    draw_probabilities,
     observed_lists,
     probabilities,
     put_concentrations,
@@ -178,6 +179,10 @@ class Categorical(Likelihood):
             )
         return highest.astype(np.intp) + 1
 
+    def known(self, bound: Any, X: np.ndarray) -> np.ndarray:
+        """The rows with NaN for codes from the number of categories on."""
+        return np.where(bound.n_categories <= X, np.nan, X)
+
     def rows(self, bound: Any, X: np.ndarray) -> Any:
         """The same slots with other data: item i is now row i of `X`."""
         if isinstance(bound, ObservedTerms):
@@ -211,6 +216,14 @@ class Categorical(Likelihood):
         best = [part.argmax(axis=1) for part in np.split(expected, ends, axis=1)]
         return np.where(np.isnan(X), np.column_stack(best), X)
 
+    def parameters(
+        self, bound: Any, slots: np.ndarray, rng: np.random.Generator
+    ) -> dict[str, dict[int, np.ndarray]]:
+        """Probabilities of the categories of some slots by column, drawn from the posterior."""
+        drawn = draw_probabilities(bound, slots, rng)
+        by_column = np.split(drawn, np.cumsum(bound.n_categories)[:-1], axis=1)
+        return {"probabilities": dict(enumerate(by_column))}
+
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
         return sample_terms(bound, k, rng)
@@ -240,7 +253,8 @@ def _check_known_categories(X: np.ndarray, n_categories: np.ndarray) -> None:
             "Column ",
             [d],
             f" contains category {code:g}, but only 0 to {n_categories[d] - 1} are known: set "
-            f"n_categories to at least {code + 1:g} for it.",
+            f"n_categories to at least {code + 1:g} for it, or handle_unknown='missing' for new "
+            "rows.",
         )
 
 

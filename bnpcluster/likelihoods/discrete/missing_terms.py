@@ -108,6 +108,17 @@ def probabilities(bound, n_slots):
     return (bound.prior.base + bound.counts[:n_slots]) / total[:, bound.column]
 
 
+def draw_probabilities(bound, slots, rng):
+    """Probabilities of all categories in some slots, drawn from their Dirichlet distributions."""
+    # Gamma variables of small shape underflow, so they are drawn by their logarithms.
+    shape = bound.prior.base + bound.counts[slots]
+    logs = np.log(rng.gamma(shape + 1.0)) + np.log(rng.random(shape.shape)) / shape
+    first = np.cumsum(bound.n_categories) - bound.n_categories
+    column = np.repeat(np.arange(len(first)), bound.n_categories)
+    shares = np.exp(logs - np.maximum.reduceat(logs, first, axis=1)[:, column])
+    return shares / np.add.reduceat(shares, first, axis=1)[:, column]
+
+
 def sample_terms(bound, k, rng):
     """One row of codes from the posterior predictive of slot k."""
     # One cumulative sum over the categories of all columns; each column is inverted in its part.

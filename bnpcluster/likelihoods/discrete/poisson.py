@@ -139,6 +139,13 @@ class Poisson(Likelihood):
         """The posterior mean of every column in the first slots."""
         return (bound.shape.base + bound.total[:n_slots]) / (bound.rate + bound.size[:n_slots])
 
+    def parameters(
+        self, bound: Any, slots: np.ndarray, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Rates of some slots, drawn from the posterior."""
+        size = bound.size[slots] if bound.size.ndim == 2 else bound.size[slots, None]
+        return {"rates": rng.gamma(bound.shape.base + bound.total[slots]) / (bound.rate + size)}
+
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k, negative binomial by column."""
         mean = rng.gamma(bound.shape.base + bound.total[k], 1 / (bound.rate + bound.size[k]))

@@ -58,6 +58,16 @@ class WishartBlocks(NamedTuple):
         pivots = np.diagonal(G, axis1=1, axis2=2) / np.diagonal(self.root, axis1=1, axis2=2)
         return _log_normal(z, pivots)
 
+    def draw(self, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A mean and a covariance of every block, drawn from their distribution."""
+        n_blocks, d = self.mean.shape
+        # covariance = (root G^-1) (root G^-1)', where by Bartlett G'G is a Wishart matrix.
+        G = np.tril(rng.standard_normal((n_blocks, d, d)), -1)
+        G += np.sqrt(rng.chisquare(self.df[:, None] + np.arange(d)))[:, :, None] * np.eye(d)
+        factor = np.linalg.solve(G.swapaxes(1, 2), self.root.swapaxes(1, 2)).swapaxes(1, 2)
+        shift = rng.standard_normal((n_blocks, 1, d)) / np.sqrt(self.r)[:, None, None]
+        return self.mean + (factor * shift).sum(axis=-1), factor @ factor.swapaxes(1, 2)
+
     def mean_given(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean of the other columns given the leading ones, (rows, blocks, columns)."""
         a = V.shape[1]
@@ -111,6 +121,12 @@ class ColumnBlocks(NamedTuple):
         G = np.sqrt(rng.chisquare(self.df))
         shift = rng.standard_normal(G.shape) / np.sqrt(self.r)
         return _log_normal(G * (V[:, None] - self.mean) / self.root - shift, G / self.root)
+
+    def draw(self, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Means and variances of every block, drawn from their distribution."""
+        deviation = self.root / np.sqrt(rng.chisquare(self.df))
+        shift = rng.standard_normal(deviation.shape) / np.sqrt(self.r)
+        return self.mean + deviation * shift, deviation**2
 
     def mean_given(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean of the other columns, which is independent of the leading ones within a block."""

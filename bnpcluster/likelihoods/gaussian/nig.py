@@ -205,6 +205,16 @@ class NormalInverseGamma(Likelihood):
         """One new row from the posterior predictive of slot k, a Student t per column."""
         return sample_columns(bound, k, rng)
 
+    def parameters(
+        self, bound: Any, slots: np.ndarray, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Means and variances of some slots, drawn from the posterior."""
+        means, variances = self.blocks(bound, slots).draw(rng)
+        return {
+            "means": bound.centre + bound.unit * means,
+            "variances": bound.unit**2 * variances,
+        }
+
     def blocks(self, bound: Any, slots: np.ndarray) -> ColumnBlocks:
         """Predictive distributions of some slots, in internal units."""
         return column_blocks(bound, slots)

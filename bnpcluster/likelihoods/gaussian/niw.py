@@ -350,6 +350,18 @@ class NormalInverseWishart(Likelihood):
         t = rng.standard_normal(d) * np.sqrt((r + 1) / (r * rng.chisquare(df)))
         return bound.centre + bound.unit * (mean + chol @ t)
 
+    def parameters(
+        self, bound: Any, slots: np.ndarray, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Means and covariances of some slots, drawn from the posterior."""
+        means, spread = self.blocks(bound, slots).draw(rng)
+        covariances = spread if spread.ndim == 3 else spread[:, :, None]  # of a single column
+        unit = bound.unit
+        return {
+            "means": bound.centre + unit * means,
+            "covariances": covariances * np.outer(unit, unit),
+        }
+
     def blocks(self, bound: Any, slots: np.ndarray) -> WishartBlocks | ColumnBlocks:
         """Predictive distributions of some slots, in internal units."""
         if isinstance(bound, (InverseGammaColumns, ObservedColumns)):

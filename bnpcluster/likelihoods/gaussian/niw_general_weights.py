@@ -10,6 +10,7 @@ import math
 
 from bnpcluster._core.jit import generic, kernel
 from bnpcluster._core.operations import (
+    LANES,
     append_candidate,
     log_marginal,
     log_predictive,
@@ -18,6 +19,7 @@ from bnpcluster._core.operations import (
     log_weights,
     outweighs,
 )
+from bnpcluster._core.screening import ROWS, log_weights_of_row, screen_rows
 from bnpcluster.likelihoods.gaussian.extremes import LOST
 from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW, row_dot
 
@@ -130,7 +132,7 @@ def _log_weight_above(lik, k, i, log_prior, beta, floor):
     r = lik.prior[0] + m
     scale, half_df = r / (r + 1.0), 0.5 * (lik.prior[1] + m + 1.0)
     const = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
-    total, weight, stop = 0.0, 0.0, min(4, d)
+    total, weight, stop = 0.0, 0.0, d if d <= 8 else 4
     while True:
         total += partial_square(lik.X, i, lik.mean, lik.inv_chol, k, lik.work[1], start, stop)
         weight = log_prior + beta * (const - half_df * math.log(1.0 + scale * total))
@@ -167,4 +169,65 @@ def _log_weights(lik, i, own, beta, slack, partition):
                 count = append_candidate(partition, count, k, weight)
     if first != empty and fresh > floor:
         count = append_candidate(partition, count, empty, fresh)
+    return count
+
+
+@screen_rows.register(GeneralNIW)
+def _screen_rows(lik, start, stop, partition, screen):
+    n_columns = min(LANES, lik.X.shape[1])
+    for r in range(stop - start):
+        for a in range(n_columns):
+            screen.columns[a, r] = lik.X[start + r, a]
+    for k in range(partition.n_blocks[0]):
+        _bounds_of_slot(lik, k, n_columns, partition.log_prior[k], screen)
+
+
+@kernel(reassociate=True)
+def _bounds_of_slot(lik, k, n_columns, log_prior, screen):
+    """Bounds of all rows of the screen in one slot, by a few columns, in vector registers."""
+    gap, z, bounds, inv_chol = screen.gap, screen.sum, screen.bounds[k], lik.inv_chol
+    bounds[:] = 0.0
+    for a in range(n_columns):
+        z[:] = 0.0
+        for r in range(ROWS):
+            gap[a, r] = screen.columns[a, r] - lik.mean[k, a]
+        for b in range(a + 1):
+            factor = inv_chol[k, a, b]
+            for r in range(ROWS):
+                z[r] += factor * gap[b, r]
+        for r in range(ROWS):
+            bounds[r] += z[r] * z[r]
+    m = lik.size[k]
+    r0 = lik.prior[0] + m
+    scale, df = r0 / (r0 + 1.0), 2.0 * (lik.prior[1] + m + 1.0)
+    base = log_prior + lik.norm_predictive[m] - 0.5 * lik.log_det[k]
+    for r in range(ROWS):
+        # log(1 + t) = 2 log(s) >= 4 (s-1) / (s+1), where s^2 = 1 + t
+        s = math.sqrt(1.0 + scale * bounds[r])
+        bounds[r] = base - df * (s - 1.0) / (s + 1.0)
+
+
+@log_weights_of_row.register(GeneralNIW)
+def _log_weights_of_row(lik, i, slack, partition, bounds):
+    log_prior, empty, likely = partition.log_prior, partition.n_blocks[0], 0
+    count, floor = 0, -math.inf
+    fresh = log_prior[empty] + lik.log_empty[i]
+    if fresh > -math.inf:
+        count, floor = append_candidate(partition, count, empty, fresh), fresh - slack
+    for k in range(empty):
+        if bounds[k] > bounds[likely]:
+            likely = k
+    # The slot of the highest bound first: it rules most others out.
+    if empty and bounds[likely] > floor:
+        weight = log_weight_above(lik, likely, i, log_prior[likely], 1.0, floor)
+        if weight > floor:
+            count, floor = (
+                append_candidate(partition, count, likely, weight),
+                max(floor, weight - slack),
+            )
+    for k in range(empty):
+        if bounds[k] > floor and k != likely:
+            weight = log_weight_above(lik, k, i, log_prior[k], 1.0, floor)
+            if weight > floor:
+                count = append_candidate(partition, count, k, weight)
     return count

@@ -117,6 +117,11 @@ class Columns(Likelihood):
             self.parts = parts
         return super().set_params(**params)
 
+    @property
+    def is_automatic(self) -> bool:
+        """Whether the types of the columns determine their likelihoods."""
+        return isinstance(self.parts, str) and self.parts == "auto"
+
     def resolved(
         self, names: Sequence[str] | None, kinds: Sequence[str], table: Any = None
     ) -> Columns:
@@ -144,6 +149,10 @@ class Columns(Likelihood):
         for likelihood, own in parts:
             if not likelihood.is_of_rows:
                 raise TypeError(f"{likelihood!r} is a likelihood for networks, not for columns.")
+            if isinstance(likelihood, Columns):
+                raise TypeError(
+                    "Columns cannot be a part of Columns: give the likelihoods of its columns."
+                )
             for j in own:
                 if kinds[j] == "text" and not likelihood.takes_text:
                     raise ValueError(
@@ -162,9 +171,9 @@ class Columns(Likelihood):
     def _parts_as_list(self, kinds: Sequence[str]) -> list[tuple[Any, Any]]:
         """The parts as a list, from any accepted form."""
         parts = self.parts
-        if isinstance(parts, str) and parts == "auto":
+        if self.is_automatic:
             parts = {j: DEFAULTS[kind] for j, kind in enumerate(kinds)}
-        if isinstance(parts, dict):
+        if isinstance(parts, dict) and parts:
             grouped: dict[Any, tuple[Any, list]] = {}
             for key, likelihood in parts.items():
                 same = likelihood if isinstance(likelihood, str) else id(likelihood)
@@ -242,6 +251,13 @@ class Columns(Likelihood):
         found = [np.array(own, np.intp)[part.measured_columns(len(own))] for part, own in parts]
         return np.sort(np.concatenate(found))
 
+    def known(self, bound: Any, X: np.ndarray) -> np.ndarray:
+        """The rows with NaN for new categories of all parts."""
+        X, parts = X.copy(), self._numbered_parts(X.shape[1])
+        for (part, own), b in zip(parts, parts_of(bound, len(parts)), strict=True):
+            X[:, own] = part.known(b, X[:, own])
+        return X
+
     def constant_columns(self, X: np.ndarray) -> np.ndarray:
         """The numbers that the parts give for their columns."""
         parts = self._numbered_parts(X.shape[1])
@@ -299,6 +315,23 @@ class Columns(Likelihood):
             X[:, own] = likelihood.filled(part, X[:, own], expected[:, done : done + width])
             done += width
         return X
+
+    def parameters(
+        self, bound: Any, slots: np.ndarray, rng: np.random.Generator
+    ) -> dict[str, dict[int, np.ndarray]]:
+        """Parameters of all parts by number of the column; variances instead of covariances."""
+        found: dict[str, dict[int, np.ndarray]] = {}
+        likelihoods = self._likelihoods()
+        bounds = parts_of(bound, len(likelihoods))
+        for (part, own), b in zip(self.parts, bounds, strict=True):
+            drawn = part.parameters(b, slots, rng)
+            if "covariances" in drawn:
+                drawn["variances"] = np.diagonal(drawn.pop("covariances"), axis1=1, axis2=2)
+            for name, values in drawn.items():
+                if not isinstance(values, dict):
+                    values = {j: values[:, j] for j in range(len(own))}
+                found.setdefault(name, {}).update({own[j]: v for j, v in values.items()})
+        return {name: dict(sorted(by_column.items())) for name, by_column in found.items()}
 
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
@@ -373,7 +406,7 @@ def _column_number(key: Any, names: Sequence[str] | None, d: int) -> int:
                 f"Column {key!r} was selected, but X has no column names: use indices."
             )
         if key not in names:
-            raise ValueError(f"X has no column {key!r}. Available: {', '.join(names)}.")
+            raise ValueError(arguments.unknown("column", key, names))
         return list(names).index(key)
     if isinstance(key, bool) or not isinstance(key, numbers.Integral):
         raise TypeError(f"Select columns by index, name, list, slice or mask, got {key!r}.")

@@ -90,6 +90,12 @@ def _log_predictive_without(lik, k, i):
     return first + ops.log_predictive_without(lik.second, k, i)
 
 
+@ops.log_predictive_of_member.register(Pair)
+def _log_predictive_of_member(lik, k, i, labels, own):
+    first = ops.log_predictive_of_member(lik.first, k, i, labels, own)
+    return first + ops.log_predictive_of_member(lik.second, k, i, labels, own)
+
+
 @ops.outweighs.register(Pair)
 def _outweighs(lik, k, i):
     return ops.outweighs(lik.first, k, i) or ops.outweighs(lik.second, k, i)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
+from bnpcluster._core.containers import check_container
+
 
 class Graph(NamedTuple):
     """A network, parsed: its links and its unobserved pairs.
@@ -58,12 +60,15 @@ def check_matrix(A: Any) -> None:
             "networkx.to_scipy_sparse_array(graph, weight=None), and a dict with "
             "networkx.from_dict_of_lists before that."
         )
-    shape = tuple(getattr(A, "shape", (0, 0)))
+    check_container(A, "A")
+    shape = np.shape(A) if isinstance(A, (list, tuple)) else tuple(getattr(A, "shape", (0, 0)))
     if len(shape) == 2 and shape[0] != shape[1]:
         raise ValueError(
             f"A must be a square adjacency matrix, got shape {shape}: convert a list of links with "
             "scipy.sparse.coo_array((ones, (from, to)), shape=(n, n))."
         )
+    if shape == (1, 1):
+        raise ValueError("A has a single vertex: at least 2 are needed.")
     if hasattr(A, "index") and hasattr(A, "columns"):
         rows, columns = list(A.index), list(A.columns)
         if rows != columns and set(rows) == set(columns):

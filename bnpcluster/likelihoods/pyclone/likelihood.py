@@ -160,6 +160,15 @@ class PyClone(Likelihood):
         mean = prevalence.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
         return np.where(seen, prevalence, mean)
 
+    def parameters(
+        self, bound: Any, slots: np.ndarray, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Prevalences of some slots in each sample, drawn from the posterior on the grid."""
+        reached = bound.posterior[slots, :, : self.n_grid].cumsum(axis=2)
+        points = rng.random(reached.shape[:2])[..., None] * reached[..., -1:]
+        chosen = np.minimum((reached < points).sum(axis=2), self.n_grid - 1)
+        return {"prevalences": self._read_model().grid[chosen]}
+
     def sample(self, bound: Any, k: int, rng: np.random.Generator) -> np.ndarray:
         """One new row from the posterior predictive of slot k."""
         model, row = self._read_model(), np.full((bound.kind.shape[1], len(COLUMNS)), np.nan)

@@ -90,6 +90,13 @@ def wide(table: Any, error_rate: float, known: Sequence[str] | None = None) -> A
     return type(table)(rows)
 
 
+def samples_of(names: Sequence[str] | None) -> list[str] | None:
+    """The samples, given the names of the columns of one row per mutation."""
+    if names is None:
+        return None
+    return [name.removesuffix(f" {COLUMNS[0]}") for name in names[:: len(COLUMNS)]]
+
+
 def _column(table: Any, name: str) -> np.ndarray:
     if name in table.columns:
         values = np.asarray(table[name], float)

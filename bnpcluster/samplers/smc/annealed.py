@@ -250,6 +250,7 @@ class AnnealedSMC(ParticleSampler):
     @property
     def requires(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on the move
         """Operations that the filter, its moves and the path need."""
+        self._check_move()
         if self.path == "temperature":
             return ("log_likelihood", *(self.move or Gibbs()).requires)
         needed = "clear add copy rename remove log_predictive log_predictive_without"
@@ -319,8 +320,7 @@ class AnnealedSMC(ParticleSampler):
             raise ValueError(f"start must be positive and finite, got {self.start!r}.")
         if self.path not in PATHS:
             raise ValueError(f"path must be one of {', '.join(PATHS)}; got {self.path!r}.")
-        if self.move is not None and (not isinstance(self.move, Sampler) or self.move.weighted):
-            raise TypeError(f"move must be None or a sampler such as Gibbs(), got {self.move!r}.")
+        self._check_move()
         if self.waste_free is not None:
             length = number_of("waste_free", self.waste_free, 2)
             if self.n_particles % length:
@@ -332,6 +332,10 @@ class AnnealedSMC(ParticleSampler):
                 "temperatures must be 'adaptive' or an increasing list of powers above 0 that ends "
                 f"with 1, got {self.temperatures!r}."
             )
+
+    def _check_move(self) -> None:
+        if self.move is not None and (not isinstance(self.move, Sampler) or self.move.weighted):
+            raise TypeError(f"move must be None or a sampler such as Gibbs(), got {self.move!r}.")
 
 
 def _default_move(bound: Any) -> Sampler:
