@@ -123,7 +123,9 @@ def test_novelty_and_memberships_are_the_enumerated_ones():
     new = np.array([[-1.1], [-0.1], [4.0], [40.0]])
     likelihood = NormalInverseGamma(mean=0.0, kappa=0.3, shape=2.0, scale=0.3)
     settings = {"n_draws": 5000, "n_warmup": 50, "random_state": 1}
-    model = DPMixture(alpha=0.5, likelihood=likelihood, **settings).fit(X)
+    model = DPMixture(alpha=0.5, likelihood=likelihood, max_prediction_draws=None, **settings).fit(
+        X
+    )
     prior = DirichletProcess(0.5)
     rows = [enumerated_row(likelihood, prior, np.vstack([X, [x]]), model.labels_) for x in new]
     novelty, ess = model.novelty(new, return_ess=True)

@@ -1,10 +1,14 @@
 """The export runs in ArviZ: InferenceData before version 1, DataTree since."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from xarray import DataTree
 
-from bnpcluster import PitmanYorMixture
+from bnpcluster import DPMixture, PitmanYorMixture
+from bnpcluster._predict.leave_one_out import left_out
 from bnpcluster.diagnostics import diagnose
 
 LEARNED = ("log_scale", "shape")  # of one column
@@ -66,3 +70,60 @@ def test_the_plot_shows_every_trace_of_every_chain(arviz, model):
     for name in ("alpha", "discount", "n_clusters", *LEARNED):
         for chain in model.posterior_.traces[name]:
             assert any(len(y) == len(chain) and np.allclose(y, chain) for y in drawn)
+
+
+@pytest.fixture(scope="module")
+def clear():
+    X = np.repeat([[0.0, 0.0], [9.0, 9.0]], [20, 10], axis=0)
+    X = X + np.random.default_rng(1).normal(size=(30, 2))
+    parameters = {"n_draws": 60, "n_warmup": 40, "n_chains": 2, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return X, DPMixture(**parameters).fit(X)
+
+
+def test_nothing_more_is_exported_than_asked(arviz, clear):
+    _, model = clear
+    tree = model.to_arviz()
+    assert not {"labels", "weights", "means"} & set(tree["posterior"].data_vars)
+    assert all(name not in tree for name in ("log_likelihood", "observed_data"))
+
+
+def test_labels_and_parameters_are_exported(arviz, clear):
+    _, model = clear
+    data = model.to_arviz(labels=True, parameters=True)["posterior"]
+    assert data["labels"].dims == ("chain", "draw", "item")
+    np.testing.assert_array_equal(data["labels"], model.posterior_.labels)
+    assert data["weights"].dims == ("chain", "draw", "cluster")
+    assert data["means"].dims[:3] == ("chain", "draw", "cluster")
+    assert data["covariances"].shape == (2, 60, model.n_clusters_, 2, 2)  # of all draws
+    found = model.posterior_.parameters(max_draws=None)
+    np.testing.assert_allclose(data["means"].mean(("chain", "draw")), found.mean("means"))
+
+
+# The few draws of this fit make ArviZ unsure of some rows.
+@pytest.mark.filterwarnings("ignore:Estimated shape parameter of Pareto")
+def test_the_data_and_the_density_of_every_row_given_the_others_are_exported(arviz, clear):
+    X, model = clear
+    tree = model.to_arviz(log_likelihood=True, observed=True)
+    np.testing.assert_array_equal(tree["observed_data"]["x"], X)
+    logs = np.asarray(tree["log_likelihood"]["x"])
+    assert logs.shape == (2, 60, 30)
+    np.testing.assert_array_equal(logs[1, 0], left_out(model._fitted, np.array([60]))[0])
+    loo = arviz.loo(tree)
+    value = getattr(loo, "elpd", None)
+    value = loo.elpd_loo if value is None else value
+    # The harmonic mean over draws, row by row, is the density given the others.
+    expected = -np.log(np.exp(-logs.reshape(-1, 30)).mean(axis=0)).sum()
+    assert float(value) == pytest.approx(expected, abs=2.0)
+
+
+def test_parameters_of_mixed_columns_have_the_column_in_their_name(arviz):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=20), rng.poisson(3.0, 20)])
+    model = DPMixture(likelihood={0: "nig", 1: "poisson"}, n_chains=1, n_draws=20, n_warmup=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X)
+    names = set(model.to_arviz(parameters=True)["posterior"].data_vars)
+    assert {"weights", "means[0]", "variances[0]", "rates[1]"} <= names

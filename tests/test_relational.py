@@ -236,8 +236,8 @@ def test_bad_parameters_get_one_sentence(parameters, message):
         (2.0 * planted(10)[0], "threshold the weights"),
         (np.triu(planted(10)[0]), "use directed=True"),
         (np.eye(4), "self-link at vertex 0"),
-        (np.zeros((1, 1)), "minimum of 2"),
-        (np.full((3, 3), np.inf), "infinity"),
+        (np.zeros((1, 1)), "single vertex: at least 2"),
+        (np.full((3, 3), np.inf), r"A\[0, 0\] is inf"),
     ],
 )
 def test_bad_matrices_get_one_sentence(A, message):

@@ -187,8 +187,8 @@ WITHOUT_VALUES = [
         OTHERS,
     ),
     Mutant(
-        "_estimators/mixture.py",
-        "Mixture._read_rows",
+        "_estimators/reading.py",
+        "ReadsRows._read_rows",
         "constants are found among all rows, and rows without values stay",
         "rows = observed.cut(rows).copy()",
         "rows = rows.copy()",
@@ -198,8 +198,8 @@ WITHOUT_VALUES = [
         "_estimators/mixture.py",
         "Mixture.predict",
         "rows without values are predicted",
-        "np.where(without_values(rows), -1, labels)",
-        "labels",
+        "np.where(without_values(rows), -1, np.concatenate(labels))",
+        "np.concatenate(labels)",
         f"{EMPTY}test_predict_agrees_with_labels",
     ),
     Mutant(
@@ -246,11 +246,11 @@ SHOWN = [
         f"{TREE}test_rows_in_no_cluster_are_last_in_the_matrix",
     ),
     Mutant(
-        "cli/write.py",
-        "write_results",
+        "cli/results.py",
+        "write_labels",
         "the probability of rows in no cluster is a cluster's",
         "shares[:, : model.n_clusters_]",
         "shares",
-        "cli/test_write.py::test_clusters_of_components_and_rows_in_none",
+        "cli/test_clusters_and_gaps.py::test_clusters_of_components_and_rows_in_none",
     ),
 ]

@@ -6,6 +6,7 @@ from tests.mutants import Mutant
 
 FILE = "_fitting/constant_columns.py"
 MIXTURE = "_estimators/mixture.py"
+READING = "_estimators/reading.py"
 COLUMNS = "likelihoods/mixed/columns.py"
 TESTS = "_fitting/test_constant_columns.py::"
 SAME = f"{TESTS}test_a_fit_is_that_of_the_other_columns"
@@ -22,12 +23,11 @@ DENSITIES = f"{TESTS}test_marginal_and_conditional_densities_use_numbers_of_all_
 BY_NAME = f"{TESTS}test_marginal_densities_by_name"
 REPORT = f"{TESTS}test_the_report_says_which_columns_the_density_covers"
 REFUSED = f"{TESTS}test_a_table_of_constants_is_refused"
-SINGLE = f"{TESTS}test_a_single_row_is_refused_in_the_words_of_scikit_learn"
 ERRORS = f"{TESTS}test_errors_name_columns_of_the_whole_table"
 BATCHES = f"{TESTS}test_partial_fit_uses_the_columns_of_the_first_batch"
 CONTINUED = f"{TESTS}test_continued_and_warm_fits"
 PICTURES = f"{TESTS}test_pictures_show_the_columns_by_their_numbers"
-SHELL = "cli/test_commands.py::test_constant_columns_are_left_out_by_name"
+SHELL = "cli/test_clustering.py::test_constant_columns_are_left_out_by_name"
 
 LEFT_OUT = [
     Mutant(
@@ -191,36 +191,36 @@ LEFT_OUT = [
         ERRORS,
     ),
     Mutant(
-        MIXTURE,
-        "Mixture._read_rows",
+        READING,
+        "ReadsRows._read_rows",
         "the likelihood has the hyper-parameters of all columns",
         "likelihood = likelihood.of_columns(constants.kept.tolist(), X.shape[1])",
         "pass",
         CUT,
     ),
     Mutant(
-        MIXTURE,
-        "Mixture._read_rows",
+        READING,
+        "ReadsRows._read_rows",
         "constant columns are left out in silence",
         "            constants.warn(self._names())\n",
         "",
         NAMED,
     ),
     Mutant(
-        MIXTURE,
-        "Mixture._new_table",
+        READING,
+        "ReadsRows._new_table",
         "constant columns of new rows may vary in silence",
-        "        self._fitted.constants.warn_of_changes(rows, self._names())\n",
+        "        constants.warn_of_changes(rows, self._names())\n",
         "",
         NEW,
     ),
     Mutant(
-        MIXTURE,
-        "Mixture._numbers",
-        "a single row of a mixed table is not refused by the name of the model",
-        "check_array(X, **settings, estimator=self)",
-        "check_array(X, **settings)",
-        SINGLE,
+        READING,
+        "ReadsRows._numbers",
+        "a single row can be clustered",
+        "if reset and len(rows) < 2:",
+        "if reset and len(rows) < 1:",
+        f"{TESTS}test_a_single_row_is_refused",
     ),
     Mutant(
         MIXTURE,
@@ -234,16 +234,16 @@ LEFT_OUT = [
         MIXTURE,
         "Mixture.sample",
         "samples lack constants",
-        "self._fitted.constants.restored(rows)",
-        "rows",
+        "fitted.constants.restored(sample(fitted, n, rng))",
+        "sample(fitted, n, rng)",
         FILLED,
     ),
     Mutant(
         MIXTURE,
         "Mixture.partial_fit",
         "later batches forget which columns were left out",
-        '**{**fitted.reading, "observed": observed}',
-        '**{**fitted.reading, "observed": observed, "constants": None}',
+        '"observed": observed, "row_names": None',
+        '"observed": observed, "row_names": None, "constants": None',
         BATCHES,
     ),
     Mutant(
@@ -290,23 +290,23 @@ LEFT_OUT = [
         "plotting/cluster_display.py",
         "ClusterDisplay.from_estimator",
         "a constant column is a coordinate",
-        "X, all_names = constants.cut(X), constants.names(all_names)",
+        "X, names = X[:, kept], [names[j] for j in kept]",
         "pass",
         PICTURES,
     ),
     Mutant(
-        "cli/commands.py",
-        "_fit_model",
+        "cli/models.py",
+        "print_warnings",
         "the command line names columns by number",
         "w.renamed(names) if isinstance(w, ColumnsWarning) else w",
         "w",
         SHELL,
     ),
     Mutant(
-        "cli/commands.py",
+        "cli/clustering.py",
         "fit",
         "the report of the command line names columns by number",
-        "with_names(model, names)",
+        "with_names(model, rows)",
         "model",
         SHELL,
     ),

@@ -25,6 +25,22 @@ MUTANTS = [
     ),
     Mutant(
         "_fitting/lengths.py",
+        "Lengths._is_hopeless",
+        "one bad round ends sampling",
+        "self._shortfalls[-PATIENCE:]",
+        "self._shortfalls[-1:] * PATIENCE",
+        f"{LENGTHS}test_chains_far_apart_end_soon_unless_many_more_draws_are_allowed",
+    ),
+    Mutant(
+        "_fitting/lengths.py",
+        "Lengths._is_hopeless",
+        "what is out of reach does not depend on the draws that are allowed",
+        "HOPELESS * self._most_draws",
+        "HOPELESS * 1000",
+        f"{LENGTHS}test_chains_far_apart_end_soon_unless_many_more_draws_are_allowed",
+    ),
+    Mutant(
+        "_fitting/lengths.py",
         "Lengths._end_of_round",
         "thinned rounds have fewer draws",
         "ROUND * schedule.thin",

@@ -129,7 +129,7 @@ LONG_RUNS = [
         "_fitting/checkpoint.py",
         "thawed",
         "chains resume with new randomness",
-        '    generator.bit_generator.state = meta["generator"]\n',
+        '    generator.bit_generator.state = checked_generator(meta["generator"])\n',
         "",
         "test_mixtures.py::test_checkpoint_resumes_bit_for_bit",
     ),

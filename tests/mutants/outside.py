@@ -10,6 +10,7 @@ ESCOBAR_WEST = "priors/test_dirichlet_process.py::test_escobar_west_against_the_
 PREDICTION = "_predict/test_predictive.py::"
 EXACT = f"{PREDICTION}test_exact_for_every_prior[dp-0]"
 FAR = f"{PREDICTION}test_far_rows_keep_the_ratios_of_their_clusters"
+NEGLIGIBLE_BLOCKS = "_predict/test_screening.py::test_predictions_are_those_of_all_blocks[5]"
 OWN = f"{PREDICTION}test_every_draw_has_its_own_hyper_parameters"
 BEARS = f"{PREDICTION}test_a_new_row_bears_on_the_partition_of_the_data[nig]"
 SUMS = "_predict/test_kernels.py::"
@@ -209,15 +210,15 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "add_to_sums",
+        "add_row",
         "novelty is not divided by the evidence",
-        "math.exp(fresh - largest) / density",
-        "math.exp(fresh - largest)",
+        "        novelty /= density\n",
+        "",
         EXACT,
     ),
     Mutant(
         "_predict/kernels.py",
-        "add_to_sums",
+        "add_row",
         "draws count alike, whatever density they give to the row",
         "log_draw + largest + math.log(density), novelty",
         "log_draw, novelty",
@@ -225,7 +226,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "add_to_sums",
+        "add_row",
         "memberships are a plain average over draws",
         "nearest, overlap, log_draw, sums",
         "nearest, overlap, log_draw - largest - math.log(density), sums",
@@ -233,7 +234,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "add_to_sums",
+        "add_row",
         "the density ignores the weights of the draws",
         "log_draw + largest + math",
         "largest + math",
@@ -241,23 +242,31 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "add_to_sums",
+        "add_row",
         "far rows lose the ratios of their clusters",
-        "        largest, density",
-        "        nearest = max(fresh, nearest)\n        largest, density",
+        "    largest, density",
+        "    nearest = max(fresh, nearest)\n    largest, density",
         FAR,
     ),
     Mutant(
         "_predict/kernels.py",
-        "add_to_sums",
+        "add_row",
         "new rows are compared with fewer blocks than matter",
-        "1.0, math.inf, partition",
-        "1.0, 0.0, partition",
-        EXACT,
+        "i, NEGLIGIBLE, partition",
+        "i, 0.0, partition",
+        NEGLIGIBLE_BLOCKS,
     ),
     Mutant(
         "_predict/kernels.py",
-        "add_to_sums",
+        "add_row",
+        "far rows lose the ratios of negligible clusters",
+        "if nearest < fresh:",
+        "if False:",
+        NEGLIGIBLE_BLOCKS,
+    ),
+    Mutant(
+        "_predict/kernels.py",
+        "add_row",
         "impossible rows are of no block",
         "novelty = 1.0",
         "novelty = 0.0",
@@ -265,7 +274,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/kernels.py",
-        "add_to_sums",
+        "add_row",
         "impossible rows are of a new block that there cannot be",
         "if partition.log_prior[empty] > -math.inf:",
         "if True:",
@@ -377,7 +386,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
-        "_predict",
+        "in_chunks",
         "novelty is not divided by the density",
         "novelty=sums.novelty / sums.total",
         "novelty=sums.novelty",
@@ -385,7 +394,7 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
-        "_predict",
+        "in_chunks",
         "the effective number of draws is not a square over squares",
         "ess=sums.total**2",
         "ess=sums.total",
@@ -401,15 +410,15 @@ OUTSIDE = [
     ),
     Mutant(
         "_predict/predictive.py",
-        "predict",
+        "in_chunks",
         "the last row of a chunk is lost",
-        "X[start : start + CHUNK]",
-        "X[start : start + CHUNK - 1]",
+        "X[start : start + size]",
+        "X[start : start + size - 1]",
         f"{PREDICTION}test_rows_are_predicted_one_by_one_and_in_chunks",
     ),
     Mutant(
         "_predict/predictive.py",
-        "sample",
+        "_sampled",
         "new rows come from all blocks equally often",
         ", p=urn / urn.sum())",
         ")",

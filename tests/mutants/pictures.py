@@ -14,7 +14,9 @@ QUANTILES = f"{PICTURES}test_quantiles_follow_the_weights"
 REGIONS = f"{PICTURES}test_contours_hold_their_share_of_a_normal_density"
 CROSSED = f"{PICTURES}test_bands_of_contours_lie_where_draws_cross_them"
 NUMBERS = f"{PICTURES}test_numbers_of_clusters_of_any_draws"
-MANY = f"{PICTURES}test_many_clusters_differ_in_colour_or_marker"
+CLUSTERS = "plotting/test_cluster_display.py::"
+MANY = f"{CLUSTERS}test_many_clusters_differ_in_colour_or_marker"
+COORDINATES = "plotting/test_cluster_coordinates.py::"
 COUNTS = f"{PICTURES}test_counts_have_probabilities_at_whole_numbers"
 WHOLE = f"{PICTURES}test_traces_of_whole_numbers_are_points_side_by_side"
 SINGLE = "_predict/test_predictive.py::test_densities_of_single_draws_average_to_the_predictive"
@@ -32,7 +34,7 @@ LINES = f"{PROGRESS}test_lines_go_to_the_error_stream_where_there_is_no_terminal
 
 DISPLAYS = [
     Mutant(
-        "plotting/common.py",
+        "partitions/memberships.py",
         "certainty",
         "certainty ignores the weights of draws",
         "result += weight * np.bincount(cell)[cell]",
@@ -40,7 +42,7 @@ DISPLAYS = [
         CERTAINTY,
     ),
     Mutant(
-        "plotting/common.py",
+        "partitions/memberships.py",
         "certainty",
         "certainty counts the whole block",
         "cell = row.astype(np.intp) * n_clusters + labels",
@@ -56,7 +58,7 @@ DISPLAYS = [
         EVENLY,
     ),
     Mutant(
-        "plotting/common.py",
+        "_core/sorting.py",
         "weighted_quantile",
         "quantiles ignore weights",
         "reached = np.cumsum(weights[order], axis=0)",
@@ -122,11 +124,52 @@ DISPLAYS = [
     ),
     Mutant(
         "plotting/cluster_display.py",
-        "ClusterDisplay.plot",
-        "the seventh cluster looks like the first",
-        "MARKERS[k // len(COLOURS) % len(MARKERS)]",
+        "ClusterDisplay._plot_cluster",
+        "the thirteenth cluster looks like the first",
+        "MARKERS[k // len(MANY_COLOURS) % len(MARKERS)]",
         "MARKERS[0]",
         MANY,
+    ),
+    Mutant(
+        "plotting/cluster_display.py",
+        "ClusterDisplay.plot",
+        "colours repeat and nothing tells the clusters apart",
+        "if n_clusters > len(MANY_COLOURS) and not one_column:",
+        "if n_clusters > 36 and not one_column:",
+        f"{CLUSTERS}test_more_clusters_than_colours_are_numbered_at_their_centres",
+    ),
+    Mutant(
+        "plotting/common.py",
+        "legend_beside",
+        "the legend is beyond the edge of a figure without a layout",
+        "0.78 * box.width",
+        "box.width",
+        f"{CLUSTERS}test_the_legend_names_all_clusters_and_covers_no_point",
+    ),
+    Mutant(
+        "plotting/cluster_coordinates.py",
+        "_principal_components",
+        "components depend on the codes of categories",
+        "j in categories",
+        "False",
+        f"{COORDINATES}test_components_do_not_depend_on_the_codes_of_categories",
+    ),
+    Mutant(
+        "plotting/cluster_coordinates.py",
+        "_scaled",
+        "rare categories count less than others",
+        "(one - share) / np.sqrt(share)",
+        "one - share",
+        f"{COORDINATES}test_categories_enter_as_in_factor_analysis_of_mixed_data",
+    ),
+    Mutant(
+        "plotting/profile_display.py",
+        "_differences",
+        "units are those within clusters",
+        "within + (centre - whole) ** 2",
+        "within + 0.0 * centre",
+        "plotting/test_profile_display.py::test_values_are_in_standard_deviations_of_all_rows",
+        compiled=True,
     ),
     Mutant(
         "plotting/density_display.py",

@@ -1,20 +1,25 @@
 """The README's example and all examples run; the README's promises hold."""
 
+import importlib.util
 import inspect
 import os
 import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bnpcluster
-from bnpcluster import DPMixture, likelihoods, priors, samplers
+from bnpcluster import DPMixture, InfiniteRelationalModel, likelihoods, priors, samplers
 from bnpcluster._core.descriptions import parameters, summary, table
-from bnpcluster.cli.commands import parser, prior_parameters
-from bnpcluster.likelihoods import LIKELIHOODS
+from bnpcluster.cli import names
+from bnpcluster.cli.checks import WITH_PARTICLES
+from bnpcluster.likelihoods import LIKELIHOODS, Relational
+from bnpcluster.likelihoods.network.adjacency import as_graph
 from bnpcluster.priors import PRIORS
 from bnpcluster.samplers import SAMPLERS
+from bnpcluster.samplers.base import can_sample
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "bnpcluster"
@@ -65,9 +70,11 @@ def test_readme_commands_exist():
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
-def test_examples_run(path, elsewhere, capsys):
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+def test_examples_run_without_warnings(path, elsewhere, capsys):
     runpy.run_path(str(path), run_name="__main__")
-    assert capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert shown and "object at 0x" not in shown
     if "quickstart" in path.stem:
         assert os.path.getsize(elsewhere / "quickstart.png") > 10_000
 
@@ -82,27 +89,81 @@ def test_every_page_has_a_place_and_every_link_leads_somewhere():
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        ("outlier", "anomalies"),
+        ("anomaly", "glossary"),
+        ("segment", "glossary"),
+        ("export", "export"),
+        ("LOO", "export"),
+        ("AnnData", "not_offered"),
+        ("sample_weight", "not_offered"),
+        ("weights", "not_offered"),
+        ("constraint", "not_offered"),
+        ("must-link", "not_offered"),
+        ("means_", "interpretation"),
+    ],
+)
+def test_what_people_search_for_has_a_page(word, page):
+    assert word.lower() in (ROOT / "doc" / f"{page}.md").read_text().lower()
+
+
 def test_the_reference_holds_every_public_module():
     page = (ROOT / "doc" / "api.md").read_text()
-    inside = {"chains", "cli", "evidence", "mixtures", "prediction", "relational"}
+    inside = {"chains", "cli", "comparison", "evidence", "mixtures", "prediction", "relational"}
     for path in [*PACKAGE.glob("[a-z]*.py"), *PACKAGE.glob("[a-z]*/__init__.py")]:
         name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
         assert name in inside or f"   bnpcluster.{name}\n" in page, f"doc/api.md lacks {name}"
 
 
+def test_pages_of_components_show_first_what_users_need():
+    spec = importlib.util.spec_from_file_location("conf", ROOT / "doc" / "conf.py")
+    conf = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(conf)
+    likelihood = conf.split_members("bnpcluster.likelihoods", "Bernoulli")
+    assert likelihood["for_users"] == []
+    assert {("method", "bind"), ("method", "frozen"), ("attribute", "takes_nan")} <= set(
+        likelihood["internal"]
+    )
+    prior = conf.split_members("bnpcluster.priors", "DirichletProcess")
+    assert {name for _, name in prior["for_users"]} == conf.FOR_USERS
+    assert ("method", "tables") in prior["internal"]
+    # Models, and the base classes that only those who extend look up, are shown as a whole.
+    assert not conf.split_members("bnpcluster", "DPMixture")["internal"]
+    assert not conf.split_members("bnpcluster.likelihoods", "Likelihood")["internal"]
+
+
 def test_the_documentation_and_the_command_line_name_every_component():
     """From the registries; the README has a table of its own."""
     readme = (ROOT / "README.md").read_text()
-    shell = parser().parse_args(["fit", "table.csv", "--out", "results"])
     for registry in (LIKELIHOODS, PRIORS, SAMPLERS):
         for name, cls in registry.items():
             assert f'`"{name}"`' in readme, name
             assert f'| `"{name}"` | `{cls.__name__}` | {summary(cls)} |' in table(registry)
     assert all(f'``"{name}"``' in DPMixture.__doc__ for name in (*LIKELIHOODS, *SAMPLERS))
-    assert shell.prior in PRIORS
     for name, cls in PRIORS.items():
         assert set(parameters(cls)) == set(cls._get_param_names()), name
-        assert all(name in prior_parameters()[parameter] for parameter in parameters(cls))
+
+
+def test_the_command_line_knows_every_component():
+    """Its names are written out, so that help needs no compiled code."""
+    assert [*names.LIKELIHOODS, "pyclone"] == list(LIKELIHOODS)
+    assert names.SAMPLERS == tuple(SAMPLERS)
+    assert {n: set(own) for n, own in names.PRIORS.items()} == {
+        n: set(cls._get_param_names()) for n, cls in PRIORS.items()
+    }
+    learnable = {n: cls.learnable for n, cls in LIKELIHOODS.items() if cls.learnable}
+    assert names.HYPER == learnable
+    assert DPMixture._inits == names.STARTS
+    assert InfiniteRelationalModel._inits == names.NETWORK_STARTS
+    graph = as_graph(np.zeros((2, 2)), directed=False)
+    bound = Relational().bind(graph)
+    found = {n for n, cls in SAMPLERS.items() if can_sample(cls, bound)}
+    assert set(names.NETWORK_SAMPLERS) == found
+    assert names.NETWORK_SAMPLERS[0] == InfiniteRelationalModel().sampler
+    with_particles = {n for n, cls in SAMPLERS.items() if "n_particles" in cls().get_params()}
+    assert set(WITH_PARTICLES) == with_particles
 
 
 def test_one_page_says_what_every_auto_means():

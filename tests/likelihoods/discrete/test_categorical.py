@@ -126,7 +126,7 @@ def test_an_unknown_category_is_named():
     bound = Categorical().bind(X)
     message = (
         r"^Column 1 contains category 4, but only 0 to 1 are known: "
-        r"set n_categories to at least 5 for it\.$"
+        r"set n_categories to at least 5 for it, or handle_unknown='missing' for new rows\.$"
     )
     with pytest.raises(ValueError, match=message):
         Categorical().rows(bound, np.array([[0.0, 4.0]]))
