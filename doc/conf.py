@@ -4,6 +4,8 @@ Pages are Markdown; the gallery runs the examples; the reference is made of the 
 dossier of correctness is made of what the tests said. Warnings are errors.
 """
 
+import importlib
+import inspect
 import os
 import sys
 from pathlib import Path
@@ -14,9 +16,9 @@ os.environ.setdefault("MPLBACKEND", "agg")
 
 import bnpcluster  # noqa: E402 (of these sources, installed or not)
 from bnpcluster._core.descriptions import table  # noqa: E402
-from bnpcluster.likelihoods import LIKELIHOODS  # noqa: E402
-from bnpcluster.priors import PRIORS  # noqa: E402
-from bnpcluster.samplers import SAMPLERS  # noqa: E402
+from bnpcluster.likelihoods import LIKELIHOODS, Likelihood  # noqa: E402
+from bnpcluster.priors import PRIORS, Prior  # noqa: E402
+from bnpcluster.samplers import SAMPLERS, Sampler  # noqa: E402
 
 project = "bnpcluster"
 author = "The bnpcluster developers"
@@ -52,6 +54,44 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
 templates_path = ["_templates"]
+FOR_USERS = {"expected_clusters", "from_expected_clusters", "n_clusters_pmf"}
+COMPONENTS = (Likelihood, Prior, Sampler)
+BASES = {"Likelihood", "ParticleSampler", "Prior", "Sampler"}
+
+
+def split_members(module, name):
+    """What the page of a class shows first, and what it shows under "for those who extend".
+
+    Users write a component's name and parameters, and the package calls its methods. A base class
+    is for those who extend altogether, so its page is like that of any class.
+    """
+    cls = getattr(importlib.import_module(module), name)
+    if not issubclass(cls, COMPONENTS) or name in {
+        "Likelihood",
+        "Prior",
+        "ParticleSampler",
+        "Sampler",
+    }:
+        return {"for_users": [], "internal": []}
+    own = [m for m in dir(cls) if not m.startswith("_") and is_own(cls, m)]
+    static = {m: inspect.getattr_static(cls, m) for m in own}
+    found = [
+        ("method" if callable(value) or hasattr(value, "__func__") else "attribute", m)
+        for m, value in static.items()
+    ]
+    return {
+        "for_users": [pair for pair in found if pair[1] in FOR_USERS],
+        "internal": [pair for pair in found if pair[1] not in FOR_USERS],
+    }
+
+
+def is_own(cls, name):
+    """Whether a member was defined here, and not by scikit-learn or Python."""
+    owner = next(c for c in cls.__mro__ if name in vars(c))
+    return owner.__module__.split(".")[0] == "bnpcluster"
+
+
+autosummary_context = {"split_members": split_members}
 autosummary_generate = True
 autosummary_ignore_module_all = False  # public is what a module says is public
 autosummary_imported_members = True
@@ -67,6 +107,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    # Displays and artists at the end of a block would be shown as "<... object at 0x...>".
+    "capture_repr": ("_repr_html_",),
 }
 
 

@@ -9,13 +9,14 @@ held-out density says how much that matters: usually little.
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from bnpcluster import DPMixture
 
-X = load_iris().data
-folds = KFold(4, shuffle=True, random_state=0)
+rng = np.random.default_rng(0)
+clouds = [([0, 0], 1.0, 60), ([5, 0], 0.6, 50), ([2, 5], 0.8, 40)]
+X = np.concatenate([rng.normal(centre, spread, (n, 2)) for centre, spread, n in clouds])
+folds = KFold(3, shuffle=True, random_state=0)
 
 # %%
 grid = {"alpha": [0.01, 0.1, 1.0, 10.0]}

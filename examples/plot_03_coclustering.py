@@ -23,5 +23,6 @@ print("rows 0 and 1 together with probability", round(model.coclustering_[0, 1],
 print("as a sparse matrix:", model.coclustering_.sparse(threshold=0.05).nnz, "entries")
 
 # %%
-# Rows ordered by cluster, so that blocks show; of many rows, evenly spaced ones.
-CoclusteringDisplay.from_estimator(model)
+# The rows are ordered by cluster, so that clusters are dark squares. If there are many rows, some
+# are chosen evenly.
+display = CoclusteringDisplay.from_estimator(model)

@@ -8,11 +8,8 @@ be predicted.
 """
 
 # %%
-import warnings
-
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
 from bnpcluster import InfiniteRelationalModel
@@ -42,9 +39,7 @@ y = A[hidden[:, 0], hidden[:, 1]]
 seen = A.copy()
 seen[hidden[:, 0], hidden[:, 1]] = seen[hidden[:, 1], hidden[:, 0]] = np.nan
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", ConvergenceWarning)  # the report says it all
-    model = InfiniteRelationalModel(n_draws=200, n_warmup=200, random_state=0).fit(seen)
+model = InfiniteRelationalModel(n_draws=200, n_warmup=200, random_state=0).fit(seen)
 print(model.report())
 
 # %%

@@ -2,8 +2,8 @@
 Pictures of a fit
 =================
 
-What was found, how sure it is, and whether to trust it, as pictures: the clusters, the predictive
-density, who belongs together, how many clusters there are, and the chains.
+What was found, how sure it is, and whether to trust it: the clusters, what they are like, the
+predictive density, who belongs together, how many clusters there are, and the chains.
 """
 
 # %%
@@ -16,6 +16,7 @@ from bnpcluster.plotting import (
     CoclusteringDisplay,
     DensityDisplay,
     NumberOfClustersDisplay,
+    ProfileDisplay,
     TraceDisplay,
 )
 
@@ -28,15 +29,16 @@ model = DPMixture(random_state=0).fit(X)
 print(model.report())
 
 # %%
-# Rows are the paler the less sure their cluster is; around every contour of the density lies its
-# credible band.
-figure, axes = plt.subplots(2, 3, figsize=(13, 7.5), layout="constrained")
+# From the top left: the rows, paler where their cluster is less sure; what the clusters are like;
+# the density, with a band around the region that holds 95 % of it; who shares a cluster with whom;
+# how many clusters there are; and the chains, which overlap and show no trend.
+figure, axes = plt.subplots(2, 3, figsize=(15, 8), layout="constrained")
 ClusterDisplay.from_estimator(model, ax=axes[0, 0])
-DensityDisplay.from_estimator(model, ax=axes[0, 1])
-CoclusteringDisplay.from_estimator(model, ax=axes[0, 2])
-NumberOfClustersDisplay.from_estimator(model, ax=axes[1, 0])
-TraceDisplay.from_estimator(model, "log_posterior", ax=axes[1, 1])
-TraceDisplay.from_estimator(model, "n_clusters", ax=axes[1, 2])
+ProfileDisplay.from_estimator(model, ax=axes[0, 1])
+DensityDisplay.from_estimator(model, ax=axes[0, 2])
+CoclusteringDisplay.from_estimator(model, ax=axes[1, 0])
+NumberOfClustersDisplay.from_estimator(model, ax=axes[1, 1])
+display = TraceDisplay.from_estimator(model, "log_posterior", ax=axes[1, 2])
 
 # %%
 # The density of a single column, with its band.

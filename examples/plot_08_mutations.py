@@ -7,12 +7,9 @@ tumour cells they are in, with an interval for each of them.
 """
 
 # %%
-import warnings
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from sklearn.exceptions import ConvergenceWarning
 
 from bnpcluster import DPMixture
 from bnpcluster.pyclone import prevalences
@@ -50,9 +47,7 @@ table, clone = generated_table(120, rng)
 
 # %%
 # Copy numbers blur the share of reads; a mixture sees through them.
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", ConvergenceWarning)  # the report says it all
-    model = DPMixture(likelihood="pyclone", n_draws=400, n_warmup=300, random_state=0).fit(table)
+model = DPMixture(likelihood="pyclone", random_state=0).fit(table)
 print(model.report())
 found = prevalences(model, table)
 columns = ["cellular_prevalence", "cellular_prevalence_lower", "cellular_prevalence_upper"]

@@ -10,7 +10,11 @@ ROWS = [
     [("mixtures", "of rows"), ("relational", "networks"), ("pyclone", "mutations")],
     [("_estimators", "what the estimators share")],
     [("plotting", "one display per file")],
-    [("densities", "of some columns, given others"), ("evidence", "Bayes factors")],
+    [
+        ("densities", "some columns given others"),
+        ("evidence", "Bayes factors"),
+        ("comparison", "of two models"),
+    ],
     [("_predict", "the posterior predictive, imputation")],
     [("_fitting", "chains, rounds, workers, checkpoints")],
     [("diagnostics", "whether to trust the draws")],
