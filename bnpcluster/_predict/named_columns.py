@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bnpcluster._core import arguments
@@ -41,7 +41,8 @@ def _column_numbers(columns: Any, names: Sequence[str | int]) -> list[int]:
     """Numbers of one or more columns, given by name or number."""
     if isinstance(columns, slice):
         columns = range(len(names))[columns]
-    some = [columns] if isinstance(columns, (str, numbers.Integral)) else list(columns)
+    is_some = isinstance(columns, Iterable) and not isinstance(columns, (str, bytes))
+    some = list(columns) if is_some else [columns]
     found = [_column_number(column, names) for column in some]
     if not found or len(set(found)) < len(found):
         raise ValueError(f"columns must name at least one column, and none twice, got {columns!r}.")

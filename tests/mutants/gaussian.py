@@ -231,7 +231,7 @@ GAUSSIAN = [
         "the screen has the slope with the wrong sign",
         "z1 = inv_chol[k, 1, 0] * a + ",
         "z1 = -inv_chol[k, 1, 0] * a + ",
-        f"{WEIGHTS}[likelihood1-6]",
+        f"{GAUSSIAN_TESTS}test_bounds_of_weights_are_bounds[3]",
     ),
     Mutant(
         "likelihoods/gaussian/niw_general_weights.py",

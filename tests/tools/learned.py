@@ -2,7 +2,7 @@
 
 Everything here is computed from the definitions, on a grid of log v and of the shape, for
 ``variance ~ InverseGamma(a, max(a - 1, 1/2) (v + f))`` and
-``mean | variance ~ N(0, variance / kappa)``.
+``mean | variance ~ N(0, variance / kappa)``, where kappa may be a multiple of v + f.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ class Model(NamedTuple):
     guess: float
     grid: np.ndarray
     beta: float = 1.0
+    per_variance: float | None = None  # kappa is this multiple of v + f
 
     def log_block(self, z: np.ndarray, shapes: np.ndarray, log_v: np.ndarray) -> np.ndarray:
         """Log marginal likelihood of a block, by shape and v."""
@@ -69,10 +70,13 @@ class Model(NamedTuple):
         a = shapes[:, None]
         rate = np.maximum(a - 1, 0.5) * (np.exp(log_v) + self.floor)
         scatter = ((z - z.mean()) ** 2).sum() / 2
-        scatter += self.kappa * n / (self.kappa + n) * z.mean() ** 2 / 2
+        kappa = np.full(len(log_v), self.kappa)
+        if self.per_variance is not None:
+            kappa = self.per_variance * (np.exp(log_v) + self.floor)
+        scatter = scatter + kappa * n / (kappa + n) * z.mean() ** 2 / 2
         value = gammaln(a + n / 2) - gammaln(a) + a * np.log(rate)
         value -= (a + n / 2) * np.log(rate + scatter)
-        return value + 0.5 * np.log(self.kappa / (self.kappa + n)) - n / 2 * np.log(2 * np.pi)
+        return value + 0.5 * np.log(kappa / (kappa + n)) - n / 2 * np.log(2 * np.pi)
 
     def log_prior(self, shapes: np.ndarray, log_v: np.ndarray) -> np.ndarray:
         """Log density of shape and log v."""

@@ -77,8 +77,8 @@ def functionals(values, c):
 def columns_hyper_prior(d, floor):
     """Hyper-priors of d independent columns."""
     guess, ties = np.linspace(0.5, 1.5, d), np.ones(int(floor > 0))
-    settings = np.full(d, floor), np.array([1.25]), guess, GRID, np.array([2.0, 4.0]), ties
-    return VariancePrior(guess.copy(), *settings, np.zeros(len(GRID)))
+    settings = np.full(d, floor), np.array([1.25]), guess, GRID, np.array([2.0, 4.0])
+    return VariancePrior(guess.copy(), *settings, np.zeros(0), ties, np.zeros(len(GRID)))
 
 
 def columns_prior_draw(hyper, rng, labels=LABELS):

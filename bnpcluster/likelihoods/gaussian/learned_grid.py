@@ -78,7 +78,8 @@ def hyper_parameters_of_columns(bound: Any, learned: NDArray | None) -> dict[str
 def _kappa_and_grid_value(bound: Any, learned: NDArray | None) -> tuple[Any, Any]:
     """Kappa, and nu or the shape. A grid of one value leaves nothing to learn."""
     kappa, value = bound.prior
-    if learned is not None and bound.hyper.kappa.size:
+    follows = getattr(bound.hyper, "per_variance", NONE).size
+    if learned is not None and (bound.hyper.kappa.size or follows):
         kappa = learned[:, -1]
     if learned is not None and len(bound.hyper.grid) > 1:
         value = learned[:, -2]

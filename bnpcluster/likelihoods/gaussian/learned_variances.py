@@ -5,6 +5,11 @@ c = max(shape - 1, 1/2), so v_j + f_j is the expected variance if there is one. 
 gamma distribution, all columns share the shape, which is on a grid, and kappa may have a gamma
 distribution. f_j is the variance that rounding alone gives to the column. In one column all this
 is the same as `learned_covariance`, with nu twice the shape.
+
+In a single column, kappa may follow v: it is a fixed multiple of v + f, so that the prior of the
+means stays as wide as it is while v shrinks. With a fixed kappa, a small v makes the prior
+predictive density as narrow as the data, and singletons explain these as well as clusters do. In
+more columns that is too unlikely a priori.
 """
 
 from __future__ import annotations
@@ -29,6 +34,7 @@ class VariancePrior(NamedTuple):
     guess: np.ndarray  # its mean, by column
     grid: np.ndarray  # values of 2 (shape - 1), by increasing size
     kappa: np.ndarray  # shape and rate of its gamma distribution
+    per_variance: np.ndarray  # one entry if kappa is this multiple of v + f, in a single column
     ties: np.ndarray  # one entry if values are rounded
     log_p: np.ndarray  # scratch of the kernels
 
@@ -73,6 +79,14 @@ def multiplier(shape: float) -> float:
     return max(shape - 1.0, 0.5)
 
 
+def with_kappa(hyper: VariancePrior, values: Values) -> Values:
+    """The same values, with kappa as it follows from v if it does."""
+    if not hyper.per_variance.size:
+        return values
+    kappa = hyper.per_variance[0] * (values.expected + hyper.floor)[0]
+    return values._replace(kappa=float(kappa))
+
+
 def prior_rate(hyper: VariancePrior, values: Values) -> NDArray[np.float64]:
     """The rate of the inverse gamma distribution of every column."""
     return multiplier(values.shape) * (values.expected + hyper.floor)
@@ -104,7 +118,7 @@ def draw(hyper: VariancePrior, values: Values, rng: np.random.Generator) -> Valu
         shape = 1.0 + draw_from_prior(hyper.grid, rng) / 2.0
     if hyper.kappa.size:
         kappa = max(rng.gamma(hyper.kappa[0]) / hyper.kappa[1], tiny)
-    return Values(expected, shape, kappa)
+    return with_kappa(hyper, Values(expected, shape, kappa))
 
 
 def traces(hyper: VariancePrior, values: Values, unit: NDArray) -> dict[str, float]:
@@ -143,7 +157,7 @@ def register_learned(cls: type, put) -> None:
         mean, rate = lik.mean[:, k].T, lik.rate[:, k].T - lik.prior_scale
         size = np.broadcast_to(lik.size[..., k], mean.T.shape).T.astype(float)
         parts = size, mean, np.maximum(rate, 0.0)
-        blocks = Blocks(*(np.ascontiguousarray(part) for part in parts))
+        blocks = Blocks(*(np.array(part, order="C") for part in parts))
         update_variances(lik.hyper, lik.prior, lik.prior_mean, blocks, beta, rng)
         put(lik, values_of(lik))
 

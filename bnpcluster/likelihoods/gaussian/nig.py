@@ -23,7 +23,12 @@ from bnpcluster.likelihoods.gaussian.learned_grid import (
     allowed_grid,
     hyper_parameters_of_columns,
 )
-from bnpcluster.likelihoods.gaussian.learned_variances import VariancePrior, multiplier
+from bnpcluster.likelihoods.gaussian.learned_variances import (
+    Values,
+    VariancePrior,
+    multiplier,
+    with_kappa,
+)
 from bnpcluster.likelihoods.gaussian.nig_columns import bind_columns, column_blocks, sample_columns
 from bnpcluster.likelihoods.gaussian.nig_missing import bind_observed_columns
 from bnpcluster.likelihoods.gaussian.rounding import LEAST, rounding_variance
@@ -70,8 +75,8 @@ class NormalInverseGamma(Likelihood):
     With ``scale="auto"``, the scale of column j is ``max(shape - 1, 0.5) * (v_j + f_j)``. So
     v_j + f_j is the variance that is expected of a cluster. v_j has an exponential distribution
     whose mean is the guess of ``"data"``; f_j is the variance that rounding gives to the column.
-    Chains sample v_j with the partition, and the shape, common to all columns, on a grid. Particle
-    samplers keep the guess, except ``AnnealedSMC(path="temperature")``.
+    Chains sample v_j with the partition, and the shape, common to all columns, on a grid. In a
+    single column, kappa follows: it is (v + f) / 64. Particle samplers keep the guess, except ``AnnealedSMC(path="temperature")``.
 
     NaN entries are integrated out exactly; "auto" then uses the observed entries.
 
@@ -150,7 +155,7 @@ class NormalInverseGamma(Likelihood):
             rate = column_values("scale", self.scale, d, positive=True)
             rate = within_reach("scale", rate, unit.scale**2, 1.0 / REACH)
             expected = rate / multiplier(shape)
-        hyper = VariancePrior(expected, np.zeros(d), *[NONE] * 6)
+        hyper = VariancePrior(expected, np.zeros(d), *[NONE] * 7)
         if is_auto(self.shape) and guessed:
             grid = allowed_grid(1.0 + rows)
             hyper = hyper._replace(grid=grid, log_p=np.zeros(len(grid)))
@@ -158,6 +163,9 @@ class NormalInverseGamma(Likelihood):
             hyper = self._learned_scale(hyper, Z, unit)
         if kappa_prior is not None:
             hyper = hyper._replace(kappa=kappa_prior)
+        elif d == 1 and is_guess(self.kappa) and hyper.weight.size:
+            hyper = hyper._replace(per_variance=np.array([WIDTH**-2]))
+            kappa = with_kappa(hyper, Values(hyper.expected, shape, kappa)).kappa
         return mean, kappa, shape, multiplier(shape) * (hyper.expected + hyper.floor), hyper
 
     def _learned_scale(self, hyper: VariancePrior, Z: np.ndarray, unit: Units) -> VariancePrior:

@@ -115,8 +115,9 @@ class NormalInverseWishart(Likelihood):
     one number, `c` in [0.0001, 1]: the share of the total variance that belongs to a single
     cluster, estimated from the distances between near neighbours.
 
-    The mean of a cluster has a prior standard deviation of about eight units (kappa = c / 64). This
-    prior must be wide. If the prior predictive density resembles the data, a partition into
+    The mean of a cluster has a prior standard deviation of about eight units (kappa = c / 64). In a
+    single column with a learned scale, kappa is (M + F) / 64, so that this stays so. This prior
+    must be wide. If the prior predictive density resembles the data, a partition into
     singletons explains them about as well as real clusters do, and a sampled alpha drifts towards
     it. A learned kappa tends to grow in this direction.
 

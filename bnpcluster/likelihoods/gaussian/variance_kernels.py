@@ -23,7 +23,9 @@ def update_variances(hyper, prior, prior_mean, blocks, beta, rng):
     for _ in range(min(max(COLUMNS // d, 1), MOST_ROUNDS)):
         if len(hyper.grid) > 0:
             draw_shape(hyper, prior, blocks, beta, rng)
-        if len(hyper.weight) > 0:
+        if len(hyper.per_variance) > 0:
+            move_both(hyper, prior, prior_mean, blocks, beta, rng)
+        elif len(hyper.weight) > 0:
             for j in range(d):
                 if beta == 1.0:
                     draw_expected(hyper, prior, blocks, j, rng)
@@ -96,6 +98,45 @@ def move_expected(hyper, prior, blocks, beta, j, rng):
 
 
 @kernel
+def change_of_rate(blocks, prior_mean, k, j, old, new):
+    """By how much the rate of block k in column j grows if kappa goes from `old` to `new`."""
+    n = blocks.size[k, j]
+    gap = (blocks.mean[k, j] - prior_mean[j]) * (old + n) / max(n, 1.0)  # of the rows
+    return 0.5 * (new * n / (new + n) - old * n / (old + n)) * gap * gap
+
+
+@kernel
+def move_both(hyper, prior, prior_mean, blocks, beta, rng):
+    """A Metropolis move of log v in the only column; kappa follows. All else is integrated out."""
+    a, old_v, old, floor = prior[1], hyper.expected[0], prior[0], hyper.floor[0]
+    new_v = max(old_v * math.exp(STEP * rng.standard_normal()), TINY)
+    new = hyper.per_variance[0] * (new_v + floor)
+    old_rate, new_rate = multiplier_of(a) * (old_v + floor), multiplier_of(a) * (new_v + floor)
+    total = len(blocks.size) * a * math.log(new_rate / old_rate)
+    for k in range(len(blocks.size)):
+        n, rate = blocks.size[k, 0], blocks.rate[k, 0]
+        new_own = max(rate + change_of_rate(blocks, prior_mean, k, 0, old, new), 0.0)
+        total += 0.5 * math.log(new * (old + n) / (old * (new + n)))
+        total -= (a + 0.5 * n) * math.log((new_rate + new_own) / (old_rate + rate))
+    weight, guess = hyper.weight[0], hyper.guess[0]
+    log_prior = weight * (math.log(new_v / old_v) - (new_v - old_v) / guess)  # of log v
+    if math.log(1.0 - rng.random()) < log_prior + beta * total:
+        hyper.expected[0], prior[0] = new_v, new
+        change_kappa(blocks, prior_mean, old, new)
+
+
+@kernel
+def change_kappa(blocks, prior_mean, old, new):
+    """Rates and means of the blocks of the only column after a change of kappa."""
+    for k in range(len(blocks.size)):
+        n, rate = blocks.size[k, 0], blocks.rate[k, 0]
+        change = change_of_rate(blocks, prior_mean, k, 0, old, new)
+        blocks.rate[k, 0] = max(rate + change, 0.0)
+        gap = blocks.mean[k, 0] - prior_mean[0]
+        blocks.mean[k, 0] = prior_mean[0] + gap * (old + n) / (new + n)
+
+
+@kernel
 def move_kappa(hyper, prior, prior_mean, blocks, beta, rng):
     """A Metropolis move of log kappa, with means and variances integrated out."""
     old, a, total = prior[0], prior[1], 0.0
@@ -103,9 +144,7 @@ def move_kappa(hyper, prior, prior_mean, blocks, beta, rng):
     for j in range(len(prior_mean)):
         own = multiplier_of(a) * (hyper.expected[j] + hyper.floor[j])
         for k in range(len(blocks.size)):
-            n = blocks.size[k, j]
-            gap = (blocks.mean[k, j] - prior_mean[j]) * (old + n) / max(n, 1.0)  # of the rows
-            change = 0.5 * (new * n / (new + n) - old * n / (old + n)) * gap * gap
+            n, change = blocks.size[k, j], change_of_rate(blocks, prior_mean, k, j, old, new)
             total += 0.5 * math.log(new * (old + n) / (old * (new + n)))
             total -= (a + 0.5 * n) * math.log1p(change / (own + blocks.rate[k, j]))
     log_prior = hyper.kappa[0] * math.log(new / old) - hyper.kappa[1] * (new - old)  # of log kappa

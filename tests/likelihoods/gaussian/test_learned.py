@@ -5,13 +5,16 @@ import pytest
 from scipy.stats import chisquare
 
 from bnpcluster import DPMixture
+from bnpcluster._core import operations as ops
 from bnpcluster._core.state import State
 from bnpcluster.likelihoods import NormalInverseGamma, NormalInverseWishart
 from bnpcluster.likelihoods.gaussian import learned_covariance, learned_variances
-from bnpcluster.likelihoods.gaussian.learned_covariance import Values
+from bnpcluster.likelihoods.gaussian.learned_covariance import Values as CovarianceValues
+from bnpcluster.likelihoods.gaussian.learned_variances import Blocks, Values
 from bnpcluster.likelihoods.gaussian.nig_columns import bind_columns
 from bnpcluster.likelihoods.gaussian.nig_missing import bind_observed_columns
 from bnpcluster.likelihoods.gaussian.units import Units
+from bnpcluster.likelihoods.gaussian.variance_kernels import move_both
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import SAMPLERS, ParticleSampler
 from bnpcluster.samplers.archive import Archive
@@ -29,7 +32,11 @@ from tests.tools.learned_prior import (
 )
 
 FOUR = np.array([[-1.3], [-0.9], [0.4], [1.6]])
-ONE_COLUMN = {"niw": NormalInverseWishart, "nig": NormalInverseGamma}
+ONE_COLUMN = {
+    "niw": NormalInverseWishart,
+    "nig": NormalInverseGamma,
+    "kappa": lambda: NormalInverseGamma(kappa=0.02),  # which then does not follow v
+}
 CHAINS = [name for name, cls in SAMPLERS.items() if not issubclass(cls, ParticleSampler)]
 
 
@@ -41,7 +48,8 @@ def one_column(likelihood, X=FOUR, beta=1.0, floor=None):
         hyper = hyper._replace(floor=np.array([floor]), ties=np.ones(1))
         bound = bound._replace(hyper=hyper)
     settings = hyper.floor[0], hyper.weight[0], hyper.guess[0], hyper.grid
-    model = Model(bound.prior[0], *map(float, settings[:3]), settings[3], beta)
+    per_variance = float(hyper.per_variance[0]) if hyper.per_variance.size else None
+    model = Model(bound.prior[0], *map(float, settings[:3]), settings[3], beta, per_variance)
     return bound, quadrature(bound.X[:, 0], model, DirichletProcess(1.0))
 
 
@@ -84,7 +92,8 @@ def replicates(bound, exact, sampler, n, seed, beta=1.0, updates=1):
     for _ in range(n):
         labels, shape, v = exact.draw(rng)
         state = State(bound, DirichletProcess(1.0), labels, beta=beta, capacity=8)
-        state.set_learned(np.array([v, shape, bound.prior[0]]))
+        values = Values(np.array([v]), shape, bound.prior[0])
+        state.set_learned(learned_variances.with_kappa(bound.hyper, values).packed())
         if sampler is not None:
             others = [exact.draw(rng)[0] for _ in range(3)]
             state.archive = Archive([[other] for other in others], -1)
@@ -112,7 +121,7 @@ def test_updates_in_one_column(kind, floor, beta):
     assert_same_distribution(exact, after)
 
 
-@pytest.mark.parametrize("kind", list(ONE_COLUMN))
+@pytest.mark.parametrize("kind", ["niw", "nig"])
 def test_predictive_is_that_of_enumeration_and_quadrature(kind):
     prior = DirichletProcess(1.0)
     _, exact = one_column(ONE_COLUMN[kind]())
@@ -289,7 +298,7 @@ def test_moves_reach_all_of_m():
 def test_the_prior_mean_of_m_is_the_guess():
     guess = np.array([[2.0, 0.3], [0.3, 0.1]])
     hyper = learned_covariance.CovariancePrior.of(guess, df=np.array([6.0]))
-    rng, values = np.random.default_rng(0), Values(guess, 5.0, 1.0)
+    rng, values = np.random.default_rng(0), CovarianceValues(guess, 5.0, 1.0)
     draws = [learned_covariance.draw(hyper, values, rng).expected for _ in range(4000)]
     np.testing.assert_allclose(np.mean(draws, axis=0), guess, rtol=0.08)
 
@@ -298,13 +307,60 @@ def test_log_density_integrates_to_one():
     hyper = hyper_prior(1, 0.0, True)
     log_m = np.linspace(-25, 6, 4000)
     density = [
-        learned_covariance.log_density(hyper, Values(np.exp([[x]]), GRID[0] + 2.0, 0.5))
+        learned_covariance.log_density(hyper, CovarianceValues(np.exp([[x]]), GRID[0] + 2.0, 0.5))
         for x in log_m
     ]
     of_nu = (1 / GRID[0]) / (1 / GRID).sum()
     of_kappa = 0.5 * 4.0**2 * 0.5 * np.exp(-4.0 * 0.5)  # of log kappa at 0.5
     total = np.exp(density).sum() * (log_m[1] - log_m[0])
     assert total == pytest.approx(of_nu * of_kappa, rel=1e-6)
+
+
+def test_kappa_follows_the_variance_of_one_column():
+    rng = np.random.default_rng(0)
+    for likelihood in (NormalInverseWishart(), NormalInverseGamma()):
+        bound = likelihood.bind(FOUR, 8)
+        bound.hyper.floor[0] = 0.2
+        state = State(bound, DirichletProcess(1.0), np.array([0, 0, 1, 1]))
+        for values in (ops.draw_learned(bound, rng), ops.draw_learned(bound, rng)):
+            assert values[2] == pytest.approx((values[0] + 0.2) / 64)  # of eight units
+        state.move_learned(rng)
+        v, _, kappa = state.learned
+        assert kappa == pytest.approx((v + 0.2) / 64)
+        kappas = likelihood.hyper_parameters(bound, np.array([[1.0, 2.0, 0.1], [1.0, 2.0, 0.2]]))
+        np.testing.assert_array_equal(kappas["kappa"], [0.1, 0.2])
+    for likelihood in (NormalInverseGamma(kappa=0.1), NormalInverseGamma(scale="data")):
+        assert not likelihood.bind(FOUR, 8).hyper.per_variance.size
+    two = NormalInverseGamma().bind(np.hstack([FOUR, -FOUR]), 8)
+    assert not two.hyper.per_variance.size
+
+
+def test_blocks_follow_kappa():
+    """Several rounds are one update, so the blocks must be those of the kappa that was accepted."""
+    bound = NormalInverseGamma().bind(FOUR, 8)
+    rows, n = bound.X[:, 0], float(len(FOUR))
+
+    def block(kappa):
+        rate = 0.5 * ((rows - rows.mean()) ** 2).sum()
+        rate += 0.5 * kappa * n / (kappa + n) * rows.mean() ** 2
+        return [np.array([[x]]) for x in (n, n * rows.mean() / (kappa + n), rate)]
+
+    blocks, prior, moved = Blocks(*block(bound.prior[0])), bound.prior.copy(), 0
+    for seed in range(20):
+        before = prior[0]
+        rng = np.random.default_rng(seed)
+        move_both(bound.hyper, prior, bound.prior_mean, blocks, 1.0, rng)
+        moved += prior[0] != before
+        for found, expected in zip(blocks, block(prior[0]), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert moved > 5
+
+
+@pytest.mark.parametrize("init", ["one", "singletons"])
+def test_a_cloud_in_one_column_stays_whole(init):
+    X = np.random.default_rng(0).normal(size=(100, 1))
+    model = DPMixture(init=init, n_warmup=100, n_draws=100, n_chains=1, random_state=0).fit(X)
+    assert model.posterior_.n_clusters.mean() < 5
 
 
 def test_one_column_is_the_same_for_both_likelihoods():
@@ -321,6 +377,6 @@ def test_one_column_is_the_same_for_both_likelihoods():
     }
     constant = learned_covariance.log_constant(**given, kappa=np.zeros(0))
     hyper = hyper_prior(1)._replace(**given, constant=np.array([constant]))
-    expected = learned_covariance.log_density(hyper, Values(np.array([[0.7]]), 7.0, 0.2))
+    expected = learned_covariance.log_density(hyper, CovarianceValues(np.array([[0.7]]), 7.0, 0.2))
     own = learned_variances.log_density(wide.hyper, learned_variances.unpacked(values))
     assert own == pytest.approx(expected, abs=1e-12)

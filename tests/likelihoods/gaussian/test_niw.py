@@ -9,6 +9,7 @@ from scipy.stats import t as student_t
 
 from bnpcluster._core import operations as ops
 from bnpcluster.likelihoods import NormalInverseGamma, NormalInverseWishart
+from bnpcluster.likelihoods.gaussian.niw_general_weights import log_weight_bound
 from bnpcluster.testing import check_likelihood
 from tests.tools.discrete import assert_weights
 
@@ -24,6 +25,20 @@ def filled(likelihood, rows, extra):
     for i in range(len(rows)):
         ops.add(bound, 0, i)
     return bound, len(rows)
+
+
+@pytest.mark.parametrize("d", [3, 6])
+def test_bounds_of_weights_are_bounds(d):
+    """They decide which weights are computed; correlated columns tell wrong ones."""
+    rng = np.random.default_rng(d)
+    rows = rng.normal(size=(80, d)) @ rng.normal(size=(d, d))
+    likelihood = NormalInverseWishart(nu=d + 2.0, scale=1.0, kappa=0.1)
+    bound, _ = filled(likelihood, rows[:60], rows[60:])
+    for i in range(60, 80):
+        exact = -0.7 + 0.5 * ops.log_predictive(bound, 0, i)
+        above = log_weight_bound(bound, 0, i, -0.7, 0.5)
+        assert exact <= above + 1e-9
+        assert above < exact + 20.0
 
 
 def test_niw_golden_numbers():
