@@ -18,11 +18,13 @@ class Screen(NamedTuple):
 
     Attributes
     ----------
-    bounds : ndarray, shape (capacity, ROWS): by slot and row
+    bounds, exact : ndarray, shape (capacity, ROWS)
+        By slot and row: the bounds, and what the exact weights may be computed from.
     columns, gap : ndarray, shape (LANES, ROWS), and sum : ndarray, shape (ROWS,): scratch
     """
 
     bounds: np.ndarray
+    exact: np.ndarray
     columns: np.ndarray
     gap: np.ndarray
     sum: np.ndarray
@@ -30,7 +32,7 @@ class Screen(NamedTuple):
 
 def new_screen(capacity: int) -> Screen:
     """Bounds for partitions of at most `capacity` blocks."""
-    shapes = ((capacity, ROWS), (LANES, ROWS), (LANES, ROWS), (ROWS,))
+    shapes = ((capacity, ROWS), (capacity, ROWS), (LANES, ROWS), (LANES, ROWS), (ROWS,))
     return Screen(*(np.zeros(shape) for shape in shapes))
 
 
@@ -44,8 +46,8 @@ def screen_rows(lik, start, stop, partition, screen):
 
 
 @generic(needs=(log_weights,))
-def log_weights_of_row(lik, i, slack, partition, bounds):
-    """`log_weights` of a row that has no slot, given its bounds by slot from `screen_rows`.
+def log_weights_of_row(lik, i, slack, partition, screen, r):
+    """`log_weights` of row i, which has no slot and is row r of a screen from `screen_rows`.
 
     Slots that provably lie more than `slack` below the heaviest one may be left out, too.
     """

@@ -117,25 +117,26 @@ def set_overlap(labels, estimate, overlap, sizes):
 @kernel
 def add_to_sums(new, partition, work, draw_weight, sums):
     """Add one draw to the sums of every row."""
-    overlap, screen = work
+    screen = work[1]
     log_draw, n = math.log(draw_weight), len(sums.top)
     for start in range(0, n, ROWS):
         stop = min(start + ROWS, n)
         screen_rows(new, start, stop, partition, screen)
         for i in range(start, stop):
-            add_row(new, partition, overlap, screen.bounds[:, i - start], log_draw, sums, i)
+            add_row(new, partition, work, i - start, log_draw, sums, i)
 
 
 @kernel
-def add_row(new, partition, overlap, bounds, log_draw, sums, i):
-    """Add one draw to the sums of row i, whose bounds by slot are given."""
+def add_row(new, partition, work, r, log_draw, sums, i):
+    """Add one draw to the sums of row i, which is row r of the screen."""
+    overlap, screen = work
     weights, empty = partition.weights, partition.n_blocks[0]
-    count = log_weights_of_row(new, i, NEGLIGIBLE, partition, bounds)
+    count = log_weights_of_row(new, i, NEGLIGIBLE, partition, screen, r)
     fresh, nearest = heaviest(partition, count)
     # What was left out is negligible beside the new block, so beside a nearer one, too. Where no
     # block is nearer, their ratios still make the memberships.
     if nearest < fresh:
-        count = log_weights_of_row(new, i, math.inf, partition, bounds)
+        count = log_weights_of_row(new, i, math.inf, partition, screen, r)
         fresh, nearest = heaviest(partition, count)
     largest, density, novelty = max(fresh, nearest), 0.0, 0.0
     if largest != -math.inf:

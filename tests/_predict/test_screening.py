@@ -60,7 +60,9 @@ def check(likelihood, X, labels, rows):
             for k in range(partition.n_blocks[0]):
                 assert bounds[k] >= full[k] - 1e-9
             for slack in (3.0, NEGLIGIBLE, math.inf):
-                some = listed(log_weights_of_row(new, i, slack, partition, bounds), partition)
+                some = listed(
+                    log_weights_of_row(new, i, slack, partition, screen, i - start), partition
+                )
                 for k, weight in some.items():
                     assert weight == pytest.approx(full[k], rel=1e-9)
                 for k in set(full) - set(some):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from bnpcluster._core.jit import generic, kernel
 from bnpcluster._core.operations import (
     LANES,
@@ -22,6 +24,9 @@ from bnpcluster._core.operations import (
 from bnpcluster._core.screening import ROWS, log_weights_of_row, screen_rows
 from bnpcluster.likelihoods.gaussian.extremes import LOST
 from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW, row_dot
+
+ONE = 1023 << 52  # the bits of 1.0, read as an integer
+NATS = math.log(2.0) / (1 << 52)  # by which the logarithm grows with each unit of such integers
 
 
 @kernel(inline=True, reassociate=True)
@@ -179,14 +184,17 @@ def _screen_rows(lik, start, stop, partition, screen):
         for a in range(n_columns):
             screen.columns[a, r] = lik.X[start + r, a]
     for k in range(partition.n_blocks[0]):
-        _bounds_of_slot(lik, k, n_columns, partition.log_prior[k], screen)
+        _squares_in_slot(lik, k, n_columns, screen)
+        _bounds_of_slot(lik, k, partition.log_prior[k], screen)
 
 
 @kernel(reassociate=True)
-def _bounds_of_slot(lik, k, n_columns, log_prior, screen):
-    """Bounds of all rows of the screen in one slot, by a few columns, in vector registers."""
-    gap, z, bounds, inv_chol = screen.gap, screen.sum, screen.bounds[k], lik.inv_chol
-    bounds[:] = 0.0
+def _squares_in_slot(lik, k, n_columns, screen):
+    """1 + t of all rows of the screen in one slot, by a few columns, in vector registers."""
+    gap, z, square, inv_chol = screen.gap, screen.sum, screen.exact[k], lik.inv_chol
+    r0 = lik.prior[0] + lik.size[k]
+    scale = r0 / (r0 + 1.0)
+    square[:] = 1.0
     for a in range(n_columns):
         z[:] = 0.0
         for r in range(ROWS):
@@ -196,38 +204,54 @@ def _bounds_of_slot(lik, k, n_columns, log_prior, screen):
             for r in range(ROWS):
                 z[r] += factor * gap[b, r]
         for r in range(ROWS):
-            bounds[r] += z[r] * z[r]
-    m = lik.size[k]
-    r0 = lik.prior[0] + m
-    scale, df = r0 / (r0 + 1.0), 2.0 * (lik.prior[1] + m + 1.0)
+            square[r] += scale * z[r] * z[r]
+
+
+@kernel
+def _bounds_of_slot(lik, k, log_prior, screen):
+    """Upper bounds of all rows of the screen in one slot, within 0.06 times (nu + m + 1) / 2.
+
+    Between powers of two the logarithm lies above its chords. The chords are the bits of a number:
+    read as an integer they are its exponent, and then the part by which it exceeds that power.
+    """
+    m, bits, bounds = lik.size[k], screen.exact[k].view(np.int64), screen.bounds[k]
+    half_df = 0.5 * (lik.prior[1] + m + 1.0)
     base = log_prior + lik.norm_predictive[m] - 0.5 * lik.log_det[k]
     for r in range(ROWS):
-        # log(1 + t) = 2 log(s) >= 4 (s-1) / (s+1), where s^2 = 1 + t
-        s = math.sqrt(1.0 + scale * bounds[r])
-        bounds[r] = base - df * (s - 1.0) / (s + 1.0)
+        bounds[r] = base - half_df * (NATS * (bits[r] - ONE))
 
 
 @log_weights_of_row.register(GeneralNIW)
-def _log_weights_of_row(lik, i, slack, partition, bounds):
-    log_prior, empty, likely = partition.log_prior, partition.n_blocks[0], 0
+def _log_weights_of_row(lik, i, slack, partition, screen, r):
+    log_prior, empty, likely, bounds = partition.log_prior, partition.n_blocks[0], 0, screen.bounds
     count, floor = 0, -math.inf
     fresh = log_prior[empty] + lik.log_empty[i]
     if fresh > -math.inf:
         count, floor = append_candidate(partition, count, empty, fresh), fresh - slack
     for k in range(empty):
-        if bounds[k] > bounds[likely]:
+        if bounds[k, r] > bounds[likely, r]:
             likely = k
     # The slot of the highest bound first: it rules most others out.
-    if empty and bounds[likely] > floor:
-        weight = log_weight_above(lik, likely, i, log_prior[likely], 1.0, floor)
+    if empty and bounds[likely, r] > floor:
+        weight = _screened_weight(lik, likely, i, log_prior[likely], floor, screen.exact[likely, r])
         if weight > floor:
             count, floor = (
                 append_candidate(partition, count, likely, weight),
                 max(floor, weight - slack),
             )
     for k in range(empty):
-        if bounds[k] > floor and k != likely:
-            weight = log_weight_above(lik, k, i, log_prior[k], 1.0, floor)
+        if bounds[k, r] > floor and k != likely:
+            weight = _screened_weight(lik, k, i, log_prior[k], floor, screen.exact[k, r])
             if weight > floor:
                 count = append_candidate(partition, count, k, weight)
     return count
+
+
+@kernel(inline=True)
+def _screened_weight(lik, k, i, log_prior, floor, square):
+    """The log weight of slot k, or -inf if it is below `floor`, given 1 + t by a few columns."""
+    if lik.X.shape[1] > LANES:
+        return log_weight_above(lik, k, i, log_prior, 1.0, floor)
+    m = lik.size[k]
+    const = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
+    return log_prior + const - 0.5 * (lik.prior[1] + m + 1.0) * math.log(square)
