@@ -184,7 +184,7 @@ SMC_MUTANTS = [
         "the variance of weights is not divided by their number",
         "/ (n - 1))",
         "/ (n - 1) * n)",
-        f"{SMC}test_the_variance_from_one_run_is_unbiased",
+        f"{SMC}test_the_variance_from_one_run_is_that_of_a_mean",
     ),
     Mutant(
         "_fitting/smc_runs.py",

@@ -340,6 +340,13 @@ def test_two_errors_cover_the_evidence(sampler, n_runs, fits=400):
     assert told.sum() < 100 or 0.90 <= covered.mean() <= 0.98
 
 
+def test_the_variance_from_one_run_is_that_of_a_mean():
+    weights = np.array([1.0, 2.0, 2.0, 7.0])
+    expected = weights.var(ddof=1) / len(weights) / weights.mean() ** 2
+    assert base.relative_variance(np.log(weights) - 800.0, 0) == pytest.approx(expected)
+    assert np.isnan(base.relative_variance(np.log(weights), 1))
+
+
 def test_the_variance_from_one_run_is_unbiased():
     """Without resampling, which leaves the weights independent."""
     sampler = UrnSMC(n_particles=20, resample_threshold=0.0)
