@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,8 @@ def new_screen(capacity: int) -> Screen:
 def screen_rows(lik, start, stop, partition, screen):
     """Write upper bounds of the log weights of row start + r in slot k to screen.bounds[k, r].
 
-    A likelihood may compute those of many rows at a time, before `log_weights_of_row` of each.
-    Without bounds it writes nothing.
+    The slots are those of the blocks and an empty one. A likelihood may compute these bounds of
+    many rows at a time, before `log_weights_of_row` of each. Without bounds it writes nothing.
     """
 
 
@@ -52,3 +52,8 @@ def log_weights_of_row(lik, i, slack, partition, screen, r):
     Slots that provably lie more than `slack` below the heaviest one may be left out, too.
     """
     return log_weights(lik, i, -1, 1.0, slack, partition)
+
+
+def needs_renewal(rows: Any) -> bool:
+    """Whether rows to predict need `renew_rows`; those that are screened use the slots alone."""
+    return type(rows) not in screen_rows.implementations

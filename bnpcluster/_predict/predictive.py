@@ -13,7 +13,7 @@ import numpy as np
 
 from bnpcluster._core.operations import draw_latent, renew_rows, set_latent, set_learned
 from bnpcluster._core.partition import Partition, new_partition
-from bnpcluster._core.screening import new_screen
+from bnpcluster._core.screening import needs_renewal, new_screen
 from bnpcluster._core.state import grown_bound
 from bnpcluster._fitting.fitted import Fitted
 from bnpcluster._predict.kernels import Sums, add_draws, empty_sums, load_draw
@@ -78,6 +78,7 @@ def sums_of(fitted: Fitted, X: np.ndarray, n_clusters: int) -> Sums:
     """Sums over the draws at each row of `X`, with the memberships of `n_clusters` or none."""
     bound, partition = new_workspace(fitted)
     new = fitted.likelihood.rows(bound, X)
+    renewed = new if needs_renewal(new) else None
     capacity = len(partition.sizes)
     work = (np.zeros((capacity, n_clusters)), new_screen(capacity))
     sums = empty_sums(len(X), n_clusters)
@@ -87,7 +88,7 @@ def sums_of(fitted: Fitted, X: np.ndarray, n_clusters: int) -> Sums:
     # Draws with values of their own are loaded one at a time.
     own = fitted.latent is not None or fitted.learned is not None
     for some in _batches(len(labels), MOST_WORK if own else cost):
-        load_values(fitted, bound, partition, some.start, new)
+        load_values(fitted, bound, partition, some.start, renewed)
         draws = (labels[some], fitted.log_urn[some], weights[some])
         add_draws(bound, new, partition, draws, fitted.estimate, work, sums)
     return sums
@@ -104,13 +105,14 @@ def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.n
     """Log predictive density of the rows of `X` under each of some draws, draws as rows."""
     bound, partition = new_workspace(fitted)
     new = fitted.likelihood.rows(bound, X)
+    renewed = new if needs_renewal(new) else None
     capacity = len(partition.sizes)
     work = (np.zeros((capacity, 0)), new_screen(capacity))
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     result = np.empty((len(draws), len(X)))
     for row, r in zip(result, draws, strict=True):
         sums = empty_sums(len(X), 0)
-        load_values(fitted, bound, partition, r, new)
+        load_values(fitted, bound, partition, r, renewed)
         draw = (labels[r : r + 1], fitted.log_urn[r : r + 1], np.ones(1))
         add_draws(bound, new, partition, draw, fitted.estimate, work, sums)
         row[:] = sums.top + np.log(sums.total)

@@ -36,8 +36,8 @@ MUTANTS = [
         WEIGHTS,
         "_log_weights_of_row",
         "slots beside the likeliest are left out",
-        "max(floor, weight - slack)",
-        "weight",
+        "append_candidate(partition, 0, likely, weight), weight - slack",
+        "append_candidate(partition, 0, likely, weight), weight",
         BLOCKS,
     ),
     Mutant(

@@ -183,7 +183,7 @@ def _screen_rows(lik, start, stop, partition, screen):
     for r in range(stop - start):
         for a in range(n_columns):
             screen.columns[a, r] = lik.X[start + r, a]
-    for k in range(partition.n_blocks[0]):
+    for k in range(partition.n_blocks[0] + 1):
         _squares_in_slot(lik, k, n_columns, screen)
         _bounds_of_slot(lik, k, partition.log_prior[k], screen)
 
@@ -223,23 +223,21 @@ def _bounds_of_slot(lik, k, log_prior, screen):
 
 @log_weights_of_row.register(GeneralNIW)
 def _log_weights_of_row(lik, i, slack, partition, screen, r):
-    log_prior, empty, likely, bounds = partition.log_prior, partition.n_blocks[0], 0, screen.bounds
-    count, floor = 0, -math.inf
-    fresh = log_prior[empty] + lik.log_empty[i]
-    if fresh > -math.inf:
-        count, floor = append_candidate(partition, count, empty, fresh), fresh - slack
-    for k in range(empty):
+    log_prior, n_slots, likely, bounds = (
+        partition.log_prior,
+        partition.n_blocks[0] + 1,
+        0,
+        screen.bounds,
+    )
+    for k in range(n_slots):
         if bounds[k, r] > bounds[likely, r]:
             likely = k
+    if bounds[likely, r] == -math.inf:
+        return 0
     # The slot of the highest bound first: it rules most others out.
-    if empty and bounds[likely, r] > floor:
-        weight = _screened_weight(lik, likely, i, log_prior[likely], floor, screen.exact[likely, r])
-        if weight > floor:
-            count, floor = (
-                append_candidate(partition, count, likely, weight),
-                max(floor, weight - slack),
-            )
-    for k in range(empty):
+    weight = _screened_weight(lik, likely, i, log_prior[likely], -math.inf, screen.exact[likely, r])
+    count, floor = append_candidate(partition, 0, likely, weight), weight - slack
+    for k in range(n_slots):
         if bounds[k, r] > floor and k != likely:
             weight = _screened_weight(lik, k, i, log_prior[k], floor, screen.exact[k, r])
             if weight > floor:
