@@ -230,13 +230,13 @@ class Described:
         """How strange each row of the fit is, given all other rows: `outlier_score` from 0 to 1.
 
         The row itself does not count among those that it is compared with. Rows without any value
-        have 0. The scores are computed at every access.
+        have NaN. The scores are computed at every access.
         """
         check_is_fitted(self)
         fitted = self._fitted
         draws = spaced(self.posterior_.weights.shape, MOST_DRAWS)
         found = strangeness(fitted, fitted.X, given_others(fitted, draws))
-        return fitted.all_rows(found, 0.0)
+        return fitted.all_rows(found, np.nan)
 
     def outlier_score(self, X: Any) -> np.ndarray:
         """How strange each row is: the probability that a new row has a higher density.
@@ -251,7 +251,8 @@ class Described:
         scores : ndarray of shape (n_samples,)
             The share of draws from the posterior predictive distribution that have a higher
             density than the row, from 0 (at the centre of a large cluster) to 1. A row with missing
-            entries is compared with draws that lack the same entries.
+            entries is compared with draws that lack the same entries. A row without any value has
+            NaN.
 
         Examples
         --------
