@@ -467,8 +467,9 @@ class Posterior:
         Parameters
         ----------
         labels : bool, default=False
-            Whether to add the labels, with dimension "item", to the posterior group. Their values
-            are not comparable across draws.
+            Whether to add the labels, with dimension "item", to the posterior group. The items of a
+            fitted mixture have the numbers of their rows in the data of the fit. The values of
+            labels are not comparable across draws.
         more : mapping of str to mapping of str to array, optional
             Further variables by group and name, such as ``{"observed_data": {"x": X}}``.
         dims : mapping of str to list of str, optional
@@ -495,10 +496,13 @@ class Posterior:
                 {name: np.asarray(values) for name, values in variables.items()}
             )
         names = {"labels": ["item"]} if labels else {}
-        return _from_dict(groups, dims={**names, **(dims or {})})
+        numbers = np.arange(self.n_items) if self._items is None else self._items
+        return _from_dict(groups, dims={**names, **(dims or {})}, coords={"item": numbers})
 
 
-def _from_dict(groups: dict[str, dict[str, NDArray]], dims: dict[str, list[str]]) -> Any:
+def _from_dict(
+    groups: dict[str, dict[str, NDArray]], dims: dict[str, list[str]], coords: dict[str, NDArray]
+) -> Any:
     try:
         with warnings.catch_warnings():
             # ArviZ 0.23 announces ArviZ 1 at import; this code supports both.
@@ -510,5 +514,5 @@ def _from_dict(groups: dict[str, dict[str, NDArray]], dims: dict[str, list[str]]
         ) from error
     from_dict: Any = arviz.from_dict  # one of two signatures
     if int(arviz.__version__.split(".")[0]) >= 1:
-        return from_dict(groups, dims=dims)
-    return from_dict(**groups, dims=dims)
+        return from_dict(groups, dims=dims, coords=coords)
+    return from_dict(**groups, dims=dims, coords=coords)
