@@ -350,9 +350,12 @@ class Sampled(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         earlier = np.asarray(labels)
         if earlier.shape != self.labels_.shape or earlier.dtype.kind not in "iu":
+            other = earlier.shape != self.labels_.shape and hasattr(type(self), "predict")
+            remedy = "; for an earlier fit of other rows, use new.align(old.predict(X)) with the "
             raise ValueError(
                 f"labels must be integers of shape {self.labels_.shape}, one per row of the fit, "
-                f"got {earlier.dtype} of shape {earlier.shape}."
+                f"got {earlier.dtype} of shape {earlier.shape}"
+                + (f"{remedy}rows X of the new fit." if other else ".")
             )
         if self.n_clusters_ and earlier.max(initial=-1) >= 0:
             numbers = np.append(clusters.aligned(self.labels_, earlier), -1)  # -1 stays -1

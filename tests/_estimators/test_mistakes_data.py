@@ -71,9 +71,28 @@ def class_named(name, **attributes):
         "complex numbers in row 0, column 'z'",
     ),
     ("text", lambda: fit(spoilt("red")), "X contains text ('red')"),
-    ("text in a frame", lambda: fit(frame(city="Oslo")), "likelihood='columns'"),
-    ("text in polars", lambda: fit(pl.DataFrame({"a": ["x", "y"]})), "X contains text ('x')"),
-    ("decimal commas", lambda: fit(frame(z="1,5")), "decimal"),
+    ("text in a frame", lambda: fit(frame(city="Oslo")), "or use likelihood='columns'"),
+    (
+        "column of text",
+        lambda: fit(frame(city="Oslo")),
+        "Column 'city' of X contains text ('Oslo'): encode",
+    ),
+    (
+        "columns of text",
+        lambda: fit(frame(city="Oslo", name="Ole")),
+        "Columns 'city' ('Oslo'), 'name' ('Ole') of X contain text: encode",
+    ),
+    (
+        "many columns of text",
+        lambda: fit(frame(**{c: "x" for c in "abcdefg"})),
+        "'e' ('x'), ... (7 in all) of X contain text",
+    ),
+    (
+        "text in polars",
+        lambda: fit(pl.DataFrame({"a": ["x", "y"]})),
+        "Column 'a' of X contains text ('x')",
+    ),
+    ("decimal commas", lambda: fit(frame(z="1,5")), "Column 'z' of X contains numbers with a com"),
     ("list in a cell", lambda: fit(spoilt([1, 2])), "row 3, column 1 of X contains a list"),
     (
         "list in a cell of mixed columns",
