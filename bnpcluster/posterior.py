@@ -14,7 +14,7 @@ from bnpcluster import partitions
 from bnpcluster.partitions import label_draws
 from bnpcluster.partitions.lazy_coclustering import LazyCoclustering
 from bnpcluster.partitions.parameter_draws import ParameterDraws
-from bnpcluster.partitions.tidy import tidy, write_csv, write_parquet
+from bnpcluster.partitions.tidy import as_frame, tidy, write_csv, write_parquet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -385,8 +385,9 @@ class Posterior:
             By name, with the blocks of `labels[chain, draw]` first. "weights" has one entry more:
             the weight of all blocks without items.
         """
-        draws = range(self.n_draws), range(self.n_chains)
-        return self._parameter_source().blocks(draws[1][chain], draws[0][draw], random_state)
+        source = self._parameter_source()
+        chain, draw = _index("chain", chain, self.n_chains), _index("draw", draw, self.n_draws)
+        return source.blocks(chain, draw, random_state)
 
     def _parameter_source(self) -> Any:
         if self._source is None:
@@ -406,6 +407,30 @@ class Posterior:
     def _items(self) -> NDArray | None:
         """Numbers of the rows that the items are, if the posterior is that of a mixture."""
         return None if self._source is None else self._source.items
+
+    def to_frame(self, what: str = "traces") -> Any:
+        """The draws in tidy form as a data frame of pandas.
+
+        Parameters
+        ----------
+        what : {"traces", "labels"}, default="traces"
+            As in `to_csv`.
+
+        Returns
+        -------
+        table : pandas.DataFrame
+            One row per draw, or one row per draw and item.
+
+        Examples
+        --------
+        >>> from bnpcluster.posterior import Posterior
+        >>> posterior = Posterior([[[0, 0], [0, 1]]], traces={"alpha": [[1.0, 2.0]]})
+        >>> posterior.to_frame()
+           chain  draw  weight  alpha  n_clusters
+        0      0     0     0.5    1.0           1
+        1      0     1     0.5    2.0           2
+        """
+        return as_frame(tidy(self, what, self._items))
 
     def to_csv(self, path: Any, what: str = "traces") -> Path:
         """Write the draws in tidy form to a file of comma-separated values, for R and others.
@@ -498,6 +523,15 @@ class Posterior:
         names = {"labels": ["item"]} if labels else {}
         numbers = np.arange(self.n_items) if self._items is None else self._items
         return _from_dict(groups, dims={**names, **(dims or {})}, coords={"item": numbers})
+
+
+def _index(name: str, value: Any, length: int) -> int:
+    """A number from 0; negative ones count from the end."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be an integer, got {value!r}.")
+    if not -length <= value < length:
+        raise IndexError(f"{name} must be from 0 to {length - 1}, got {value}.")
+    return int(value) % length
 
 
 def _from_dict(

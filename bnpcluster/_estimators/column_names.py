@@ -12,17 +12,14 @@ IN_ORDER = "pass X[list(model.feature_names_in_)]"
 
 @contextmanager
 def said_of_columns(table: Any, known: Sequence[str] | None) -> Iterator[None]:
-    """Put a sentence of ours before an error about the names of columns.
-
-    The text of scikit-learn stays, because its checks of estimators look for it.
-    """
+    """Say in one sentence what an error about the names of columns takes many lines for."""
     try:
         yield
     except ValueError as error:
         said = difference(table, known)
         if not said:
             raise
-        raise ValueError(f"{said}\n{error}") from error
+        raise ValueError(said) from error
 
 
 def difference(table: Any, known: Sequence[str] | None) -> str:

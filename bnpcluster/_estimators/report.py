@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bnpcluster._core.messages import Action, Message, in_shell_words, parameter, setting
+from bnpcluster._core.saving import file_to_write
 from bnpcluster._estimators.cluster_lines import describe_clusters, notes
 from bnpcluster._estimators.page import html_page
 from bnpcluster.diagnostics import Diagnostics
@@ -124,6 +125,7 @@ class Report:
         file = Path(path).expanduser()
         if file.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"The report is a page of HTML: end its name in .html, got {path!r}.")
+        file_to_write(file)
         file.write_text(html_page(self.model, self), encoding="utf-8")
         return file
 

@@ -17,6 +17,16 @@ def network():
     return fit(NETWORK, InfiniteRelationalModel)
 
 
+def draws():
+    """Draws of parameters."""
+    return fitted().posterior_.parameters()
+
+
+def blocks(*numbers):
+    """Parameters of one draw."""
+    return fitted().posterior_.block_parameters(*numbers)
+
+
 @table(
     ("predict", lambda: NEW.predict(X), "not fitted"),
     ("report", lambda: NEW.report(), "not fitted"),
@@ -140,10 +150,21 @@ def test_new_rows(mistake, fragment):
     ("mask too short", lambda: fitted().coclustering_[[True]], "mask"),
     ("comparison with labels", lambda: compare(fitted(), fitted().labels_), "model"),
     ("comparison of other rows", lambda: compare(fitted(), fit(X[:9])), "rows"),
+    ("unknown parameter", lambda: draws()["mean"], "Did you mean 'means'? Available: weights,"),
+    ("mean of unknown", lambda: draws().mean("sizes"), "no parameter 'sizes'. Available: wei"),
+    ("interval of unknown", lambda: draws().interval(3), "no parameter 3. Available: weights"),
+    ("draw too large", lambda: blocks(1000), "draw must be from 0 to 3, got 1000."),
+    ("chain too large", lambda: blocks(0, 1), "chain must be from 0 to 0, got 1."),
+    ("draw as a word", lambda: blocks("last"), "draw must be an integer, got 'last'."),
+    ("report in no folder", lambda: fitted().report().save("no/x.html"), "no folder 'no': create"),
+    ("draws in no folder", lambda: fitted().posterior_.to_csv("no/x.csv"), "There is no folder"),
+    ("parquet in no folder", lambda: fitted().posterior_.to_parquet("no/x"), "no folder 'no'"),
+    ("draws in a folder", lambda: fitted().posterior_.to_csv("."), "'.' is a folder: add"),
+    ("tidy draws of what", lambda: fitted().posterior_.to_frame("draws"), "'traces' or 'labels'"),
     ("huge new rows", lambda: fitted("particles").partial_fit(X * 1e300), "too large"),
 )
 def test_methods(mistake, fragment):
-    check(mistake, fragment, (ValueError, TypeError, IndexError))
+    check(mistake, fragment, (ValueError, TypeError, IndexError, KeyError, OSError))
 
 
 @table(
