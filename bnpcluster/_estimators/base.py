@@ -48,15 +48,17 @@ WITHOUT_EFFECT_ON_DRAWS = (
 )
 EVIDENCE = ("log_evidence_", "log_evidence_se_")
 
-NOT_CONVERGED = Message(
+NOT_CONVERGED = (
     "The chains have not converged: the report says what they disagree on, or how many effective "
-    "draws are missing. ",
-    Action(
-        "Call continue_fit(n_draws), or raise max_draws (or n_draws)",
-        "Raise --max-draws (or --draws and --warmup)",
-    ),
-    ".",
+    "draws are missing. "
 )
+LONGER = {
+    "n_draws": Action(
+        "Call continue_fit(n_draws), or raise n_draws and n_warmup", "Raise --draws and --warmup"
+    ),
+    "max_draws": Action("Call continue_fit(n_draws), or raise max_draws", "Raise --max-draws"),
+}
+"""What makes the chains longer, by the parameter that sets their length."""
 IN_SEARCH = (
     "Some fits of this search have not converged, and their scores are less certain. To improve "
     "them, raise max_draws (or n_draws), or n_particles. This is said once per search."
@@ -288,7 +290,8 @@ class Sampled(ClusterMixin, BaseEstimator):
                 self.log_evidence_, self.log_evidence_se_ = outcome.evidence
         if self.converged_ is False:
             runs = isinstance(outcome.diagnostics, RunDiagnostics)
-            alone = RUNS_DIFFER if runs else NOT_CONVERGED
+            limit = "max_draws" if isinstance(self.n_draws, str) else "n_draws"
+            alone = RUNS_DIFFER if runs else Message(NOT_CONVERGED, LONGER[limit], ".")
             text = IN_SEARCH if is_in_search() else alone
             if is_new(text):
                 warnings.warn(text, ConvergenceWarning, stacklevel=4)

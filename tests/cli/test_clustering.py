@@ -45,8 +45,10 @@ def test_disagreement_is_an_exit_status_and_a_sentence(table, capsys):
     assert out == ""  # quiet: no summary, and no progress
     assert len(err.splitlines()) == 1
     assert "The chains have not converged: the report says" in err
-    assert err.endswith("Raise --max-draws (or --draws and --warmup).\n")
-    assert re.search(r"--max-draws|more --draws", (folder / "report.html").read_text())
+    assert err.endswith("draws are missing. Raise --draws and --warmup.\n")
+    report = (folder / "report.html").read_text()
+    assert re.search(r"with more --draws|--draws \d+ should be enough", report)
+    assert "--max-draws" not in report
     assert all((folder / name).exists() for name in FILES)
 
 
