@@ -169,7 +169,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         return self._adopt(outcome, **{**fitted.reading, "observed": observed, "row_names": None})
 
     def _describe_data(self) -> dict[str, str]:
-        found = {"data": f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"}
+        size = f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"
+        found = {"data": size + self._describe_missing()}
         left_out = self._fitted.constants.columns
         if len(left_out):
             kept, names = self._fitted.columns, self._names()
@@ -187,6 +188,13 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
                 ABOUT_OTHERS,
             )
         return found
+
+    def _describe_missing(self) -> str:
+        """How many cells of the modelled rows and columns are missing."""
+        if isinstance(self._fitted.likelihood, PyClone):
+            return ""  # whose rows are not the table that was given
+        n = int(np.isnan(self._fitted.X).sum())
+        return f", {n or 'no'} missing {'cell' if n == 1 else 'cells'}"
 
     def _describe_hyper_parameters(self) -> dict[str, str]:
         names = self._fitted.constants.names(self._names())
