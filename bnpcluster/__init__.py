@@ -24,8 +24,6 @@
 
 from __future__ import annotations
 
-from bnpcluster._version import __version__
-
 # Names are imported at their first use: compiled code takes a second to load, and the command line
 # must answer at once. Type checkers know this name, so that the module typing need not be loaded.
 TYPE_CHECKING = False
@@ -46,6 +44,7 @@ if TYPE_CHECKING:
     from bnpcluster import relational as relational
     from bnpcluster import samplers as samplers
     from bnpcluster import testing as testing
+    from bnpcluster._version import __version__
     from bnpcluster.comparison import compare
     from bnpcluster.evidence import bayes_factor
     from bnpcluster.mixtures import (
@@ -79,6 +78,7 @@ _HOMES = {
     "MFMMixture": "mixtures",
     "NGGMixture": "mixtures",
     "PitmanYorMixture": "mixtures",
+    "__version__": "_version",
     "bayes_factor": "evidence",
     "compare": "comparison",
 }

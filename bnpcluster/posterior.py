@@ -14,7 +14,7 @@ from bnpcluster import partitions
 from bnpcluster.partitions import label_draws
 from bnpcluster.partitions.lazy_coclustering import LazyCoclustering
 from bnpcluster.partitions.parameter_draws import ParameterDraws
-from bnpcluster.partitions.tidy import tidy, write_csv, write_parquet
+from bnpcluster.partitions.tidy import as_frame, tidy, write_csv, write_parquet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -385,8 +385,9 @@ class Posterior:
             By name, with the blocks of `labels[chain, draw]` first. "weights" has one entry more:
             the weight of all blocks without items.
         """
-        draws = range(self.n_draws), range(self.n_chains)
-        return self._parameter_source().blocks(draws[1][chain], draws[0][draw], random_state)
+        source = self._parameter_source()
+        chain, draw = _index("chain", chain, self.n_chains), _index("draw", draw, self.n_draws)
+        return source.blocks(chain, draw, random_state)
 
     def _parameter_source(self) -> Any:
         if self._source is None:
@@ -406,6 +407,30 @@ class Posterior:
     def _items(self) -> NDArray | None:
         """Numbers of the rows that the items are, if the posterior is that of a mixture."""
         return None if self._source is None else self._source.items
+
+    def to_frame(self, what: str = "traces") -> Any:
+        """The draws in tidy form as a data frame of pandas.
+
+        Parameters
+        ----------
+        what : {"traces", "labels"}, default="traces"
+            As in `to_csv`.
+
+        Returns
+        -------
+        table : pandas.DataFrame
+            One row per draw, or one row per draw and item.
+
+        Examples
+        --------
+        >>> from bnpcluster.posterior import Posterior
+        >>> posterior = Posterior([[[0, 0], [0, 1]]], traces={"alpha": [[1.0, 2.0]]})
+        >>> posterior.to_frame()
+           chain  draw  weight  alpha  n_clusters
+        0      0     0     0.5    1.0           1
+        1      0     1     0.5    2.0           2
+        """
+        return as_frame(tidy(self, what, self._items))
 
     def to_csv(self, path: Any, what: str = "traces") -> Path:
         """Write the draws in tidy form to a file of comma-separated values, for R and others.
@@ -467,8 +492,9 @@ class Posterior:
         Parameters
         ----------
         labels : bool, default=False
-            Whether to add the labels, with dimension "item", to the posterior group. Their values
-            are not comparable across draws.
+            Whether to add the labels, with dimension "item", to the posterior group. The items of a
+            fitted mixture have the numbers of their rows in the data of the fit. The values of
+            labels are not comparable across draws.
         more : mapping of str to mapping of str to array, optional
             Further variables by group and name, such as ``{"observed_data": {"x": X}}``.
         dims : mapping of str to list of str, optional
@@ -495,10 +521,22 @@ class Posterior:
                 {name: np.asarray(values) for name, values in variables.items()}
             )
         names = {"labels": ["item"]} if labels else {}
-        return _from_dict(groups, dims={**names, **(dims or {})})
+        numbers = np.arange(self.n_items) if self._items is None else self._items
+        return _from_dict(groups, dims={**names, **(dims or {})}, coords={"item": numbers})
 
 
-def _from_dict(groups: dict[str, dict[str, NDArray]], dims: dict[str, list[str]]) -> Any:
+def _index(name: str, value: Any, length: int) -> int:
+    """A number from 0; negative ones count from the end."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be an integer, got {value!r}.")
+    if not -length <= value < length:
+        raise IndexError(f"{name} must be from 0 to {length - 1}, got {value}.")
+    return int(value) % length
+
+
+def _from_dict(
+    groups: dict[str, dict[str, NDArray]], dims: dict[str, list[str]], coords: dict[str, NDArray]
+) -> Any:
     try:
         with warnings.catch_warnings():
             # ArviZ 0.23 announces ArviZ 1 at import; this code supports both.
@@ -510,5 +548,5 @@ def _from_dict(groups: dict[str, dict[str, NDArray]], dims: dict[str, list[str]]
         ) from error
     from_dict: Any = arviz.from_dict  # one of two signatures
     if int(arviz.__version__.split(".")[0]) >= 1:
-        return from_dict(groups, dims=dims)
-    return from_dict(**groups, dims=dims)
+        return from_dict(groups, dims=dims, coords=coords)
+    return from_dict(**groups, dims=dims, coords=coords)

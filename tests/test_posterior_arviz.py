@@ -8,8 +8,10 @@ from sklearn.exceptions import ConvergenceWarning
 from xarray import DataTree
 
 from bnpcluster import DPMixture, PitmanYorMixture
+from bnpcluster._estimators import exports
 from bnpcluster._predict.leave_one_out import left_out
 from bnpcluster.diagnostics import diagnose
+from bnpcluster.posterior import Posterior
 
 LEARNED = ("log_scale", "shape")  # of one column
 
@@ -127,3 +129,45 @@ def test_parameters_of_mixed_columns_have_the_column_in_their_name(arviz):
         model.fit(X)
     names = set(model.to_arviz(parameters=True)["posterior"].data_vars)
     assert {"weights", "means[0]", "variances[0]", "rates[1]"} <= names
+
+
+def test_items_are_numbers_of_the_rows_of_the_data(arviz):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    X[[0, 5]] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = DPMixture(likelihood="nig", n_chains=1, n_draws=8, n_warmup=2).fit(X)
+    tree = model.to_arviz(labels=True, log_likelihood=True, observed=True, predictive=True)
+    kept = [1, 2, 3, 4, 6, 7, 8, 9, 10, 11]
+    assert model.observed_rows_.tolist() == kept
+    for group, name in (
+        ("posterior", "labels"),
+        ("log_likelihood", "x"),
+        ("observed_data", "x"),
+        ("posterior_predictive", "x"),
+    ):
+        assert tree[group][name]["item"].to_numpy().tolist() == kept
+    np.testing.assert_array_equal(tree["observed_data"]["x"].sel(item=6), X[6])
+
+
+def test_items_of_a_posterior_alone_are_counted(arviz):
+    tree = Posterior([[[0, 1, 0], [0, 0, 1]]]).to_arviz(labels=True)
+    assert tree["posterior"]["item"].to_numpy().tolist() == [0, 1, 2]
+
+
+def test_new_rows_of_every_draw_are_exported(arviz, clear):
+    X, model = clear
+    tree = model.to_arviz(predictive=True, observed=True)
+    rows = tree["posterior_predictive"]["x"]
+    assert rows.dims[:3] == ("chain", "draw", "item") and rows.shape == (2, 60, 30, 2)
+    assert rows.dims[2:] == tree["observed_data"]["x"].dims
+    expected = model.sample(30, random_state=0, by_draw=True)
+    np.testing.assert_array_equal(rows, expected)
+    np.testing.assert_allclose(rows.mean(("chain", "draw", "item")), X.mean(axis=0), atol=0.5)
+
+
+def test_new_rows_that_need_too_much_memory_are_refused(arviz, clear, monkeypatch):
+    _, model = clear
+    monkeypatch.setattr(exports, "MOST_BYTES", 8 * 2 * 60 * 30 * 2 - 1)
+    with pytest.raises(ValueError, match=r"120 draws of 30 rows .*by_draw=True"):
+        model.to_arviz(predictive=True)

@@ -286,7 +286,7 @@ class Graph:
         ({0: [1], 1: [0]}, "an adjacency matrix, got dict"),
         (
             pd.DataFrame([["a", "b"], ["b", "c"], ["a", "c"]]),
-            r"square.*\(3, 2\): convert a list of links",
+            "square.* looks like a list of links",
         ),
         (pd.DataFrame(np.eye(2)[::-1], index=["a", "b"], columns=["b", "a"]), "different orders"),
     ],

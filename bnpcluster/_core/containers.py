@@ -22,6 +22,7 @@ CONVERSIONS = {
 """Methods of tables that live elsewhere, and the calls that bring them here."""
 
 PARTS = (list, tuple, dict, set, frozenset)
+COMPLEX = (complex, np.complexfloating)
 
 
 def is_missing(value: Any) -> bool:
@@ -53,6 +54,9 @@ def check_container(X: Any, name: str = "X") -> None:
         raise TypeError(f"{name} is {_described(X)}: {remedy}.")
     if hasattr(X, "columns"):
         _check_names(X, name)
+        for column, kind in zip(X.columns, getattr(X, "dtypes", ()), strict=False):
+            if str(kind).startswith("complex"):
+                raise ValueError(_about_complex(name, 0, column))
     elif not any(hasattr(X, method) for method in ("__array__", "shape", "__getitem__")):
         raise TypeError(
             f"{name} must be a table of numbers, such as an array or a data frame, got {kind}."
@@ -130,10 +134,7 @@ def _check_array(X: np.ndarray, name: str) -> None:
     if isinstance(X, np.matrix):
         raise TypeError(f"{name} is a numpy.matrix: pass np.asarray({name}).")
     if X.dtype.kind == "c":
-        raise ValueError(
-            f"Complex data not supported: {name} contains complex numbers. Pass their real and "
-            "imaginary parts as columns."
-        )
+        raise ValueError(_about_complex(name))
     if X.dtype.kind == "O" and X.ndim == 1 and len(X):
         _check_rows(X, name)
     _check_size(X, name)
@@ -163,7 +164,18 @@ def _check_rows(rows: Sequence[Any] | np.ndarray, name: str) -> None:
         for j, cell in enumerate(row):
             if isinstance(cell, PARTS):
                 raise ValueError(_about_cell(name, i, j, cell))
+            if isinstance(cell, COMPLEX):
+                raise ValueError(_about_complex(name, i, j))
     _check_shape((len(rows), len(rows[0])), name)
+
+
+def _about_complex(name: str, row: int | None = None, column: Any = None) -> str:
+    # scikit-learn's checks of estimators look for the start of this sentence.
+    place = "" if row is None else f" in row {row}, column {column!r}"
+    return (
+        f"Complex data not supported: {name} contains complex numbers{place}; pass their real and "
+        "imaginary parts as columns."
+    )
 
 
 def _length(row: Any) -> int | None:
@@ -187,6 +199,8 @@ def odd_cell(columns: Sequence[Any], names: Sequence[Any] | None, name: str = "X
         own = j if names is None else names[j]
         for i, cell in _collections(column):
             return _about_cell(name, i, own, cell)
+        for i in _complex_cells(column):
+            return _about_complex(name, i, own)
         for i, cell in _huge_integers(column):
             return (
                 f"{name} contains an integer that is too large ({shown(cell)}) in row {i}, column "
@@ -218,6 +232,14 @@ def _collections(column: Any) -> Iterator[tuple[int, Any]]:
     elif values.dtype.kind == "O":
         odd = (*PARTS, np.ndarray)
         yield from ((i, cell) for i, cell in enumerate(values) if isinstance(cell, odd))
+
+
+def _complex_cells(column: Any) -> Iterator[int]:
+    values = np.asarray(column)
+    if values.dtype.kind == "c":
+        yield 0
+    elif values.dtype.kind == "O":
+        yield from (i for i, cell in enumerate(values) if isinstance(cell, COMPLEX))
 
 
 def _huge_integers(column: Any) -> Iterator[tuple[int, Any]]:

@@ -79,6 +79,13 @@ def setting(name: str, value: Any) -> Action:
     return Action(f"{name}={value!r}", f"{parameter(name).shell} {value}")
 
 
+def given(value: Any) -> Action:
+    """A value that was given; on the command line without marks of Python."""
+    if isinstance(value, (list, tuple)):
+        return Action(shown(value), ",".join(given(part).shell for part in value))
+    return Action(shown(value), value if isinstance(value, str) else shown(value))
+
+
 def more_draws(n: int) -> Action:
     """Append `n` draws."""
     return Action(f"continue_fit({n})", f"{n} more --draws")
@@ -100,7 +107,7 @@ class AboutColumns(Exception):
     def __init__(self, before: str, columns: Sequence[int | str], after: str = ""):
         self.before, self.columns, self.after = before, list(columns), after
         shown = (repr(c) if isinstance(c, str) else str(c) for c in self.columns)
-        super().__init__(f"{before}{', '.join(shown)}{after}")
+        super().__init__(Message(before, ", ".join(shown), after))
 
     def __reduce__(self) -> tuple:
         return type(self), (self.before, self.columns, self.after)

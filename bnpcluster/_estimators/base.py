@@ -48,15 +48,17 @@ WITHOUT_EFFECT_ON_DRAWS = (
 )
 EVIDENCE = ("log_evidence_", "log_evidence_se_")
 
-NOT_CONVERGED = Message(
+NOT_CONVERGED = (
     "The chains have not converged: the report says what they disagree on, or how many effective "
-    "draws are missing. ",
-    Action(
-        "Call continue_fit(n_draws), or raise max_draws (or n_draws)",
-        "Raise --max-draws (or --draws and --warmup)",
-    ),
-    ".",
+    "draws are missing. "
 )
+LONGER = {
+    "n_draws": Action(
+        "Call continue_fit(n_draws), or raise n_draws and n_warmup", "Raise --draws and --warmup"
+    ),
+    "max_draws": Action("Call continue_fit(n_draws), or raise max_draws", "Raise --max-draws"),
+}
+"""What makes the chains longer, by the parameter that sets their length."""
 IN_SEARCH = (
     "Some fits of this search have not converged, and their scores are less certain. To improve "
     "them, raise max_draws (or n_draws), or n_particles. This is said once per search."
@@ -288,7 +290,8 @@ class Sampled(ClusterMixin, BaseEstimator):
                 self.log_evidence_, self.log_evidence_se_ = outcome.evidence
         if self.converged_ is False:
             runs = isinstance(outcome.diagnostics, RunDiagnostics)
-            alone = RUNS_DIFFER if runs else NOT_CONVERGED
+            limit = "max_draws" if isinstance(self.n_draws, str) else "n_draws"
+            alone = RUNS_DIFFER if runs else Message(NOT_CONVERGED, LONGER[limit], ".")
             text = IN_SEARCH if is_in_search() else alone
             if is_new(text):
                 warnings.warn(text, ConvergenceWarning, stacklevel=4)
@@ -350,9 +353,12 @@ class Sampled(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         earlier = np.asarray(labels)
         if earlier.shape != self.labels_.shape or earlier.dtype.kind not in "iu":
+            other = earlier.shape != self.labels_.shape and hasattr(type(self), "predict")
+            remedy = "; for an earlier fit of other rows, use new.align(old.predict(X)) with the "
             raise ValueError(
                 f"labels must be integers of shape {self.labels_.shape}, one per row of the fit, "
-                f"got {earlier.dtype} of shape {earlier.shape}."
+                f"got {earlier.dtype} of shape {earlier.shape}"
+                + (f"{remedy}rows X of the new fit." if other else ".")
             )
         if self.n_clusters_ and earlier.max(initial=-1) >= 0:
             numbers = np.append(clusters.aligned(self.labels_, earlier), -1)  # -1 stays -1

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from bnpcluster._core import arguments
-from bnpcluster._core.messages import Message, parameter
+from bnpcluster._core.messages import Action, Message, given, parameter
 from bnpcluster._fitting.fitted import Fitted
 from bnpcluster._predict.predictive import predict, served
 from bnpcluster.partitions import MergeTree, merge_tree, relabel
@@ -29,18 +29,26 @@ def loss_and_cost(point_estimate: Any) -> tuple[str, float]:
     is_pair = isinstance(point_estimate, (tuple, list)) and len(point_estimate) == 2
     loss, cost = point_estimate if is_pair else (point_estimate, 1.0)
     if not isinstance(loss, str) or loss not in ESTIMATES:
-        raise ValueError(
-            arguments.unknown("point_estimate", str(loss), ESTIMATES)
-            + ' A pair adds the cost of separating rows that belong together: ("vi", 1.5).'
+        unknown = arguments.unknown("point_estimate", str(loss), ESTIMATES)
+        python = ' A pair adds the cost of separating rows that belong together: ("vi", 1.5).'
+        shell = (
+            f"--point-estimate must be one of {', '.join(ESTIMATES)}, or have a cost of separating "
+            f"rows that belong together, such as vi,1.5; got {given(point_estimate).shell}."
         )
+        raise ValueError(Message(Action(unknown + python, shell)))
     if is_pair and loss == "map":
         raise ValueError(
-            "point_estimate 'map' takes no cost: use 'map', or a pair such as ('vi', 1.5)."
+            Message(
+                parameter("point_estimate"),
+                " 'map' takes no cost: use 'map', or a pair such as ",
+                Action("('vi', 1.5)", "vi,1.5"),
+                ".",
+            )
         )
     if isinstance(cost, bool) or not isinstance(cost, numbers.Real) or not 0 < float(cost) < 2:
+        text = f" must be a number above 0 and below 2, got {cost!r}: 1 is neutral, and a larger "
         raise ValueError(
-            f"The cost in point_estimate must be a number above 0 and below 2, got {cost!r}: 1 is "
-            "neutral, and a larger one gives fewer clusters."
+            Message("The cost in ", parameter("point_estimate"), text, "one gives fewer clusters.")
         )
     return loss, float(cost)
 

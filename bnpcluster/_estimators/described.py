@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster._core.messages import Action, Message
+from bnpcluster._estimators import exports
 from bnpcluster._estimators.columns_of_clusters import LEVEL, columns_of
 from bnpcluster._estimators.description import Description, typical_rows
 from bnpcluster._fitting.fitted import Fitted
@@ -18,7 +19,7 @@ from bnpcluster._predict.predictive import Prediction
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.likelihoods.pyclone.tables import samples_of
 from bnpcluster.partitions.memberships import membership
-from bnpcluster.posterior import ParameterDraws, Posterior
+from bnpcluster.posterior import Posterior
 
 TYPICAL_DRAWS = 20  # typical rows are found from the density under so many draws
 MOST_LINES = 12  # clusters in a report
@@ -187,14 +188,15 @@ class Described:
         parameters: bool = False,
         log_likelihood: bool = False,
         observed: bool = False,
+        predictive: bool = False,
     ) -> Any:
         """The draws as ArviZ data (a DataTree, or InferenceData before ArviZ 1.0).
 
         Parameters
         ----------
         labels : bool, default=False
-            Whether to add the labels of every draw, with dimension "item". Their values are not
-            comparable across draws.
+            Whether to add the labels of every draw, with dimension "item": the number of the row in
+            the data of the fit. Their values are not comparable across draws.
         parameters : bool, default=False
             Whether to add the parameters of the clusters, with dimension "cluster"; see
             `posterior_.parameters`.
@@ -204,6 +206,10 @@ class Described:
             the others.
         observed : bool, default=False
             Whether to add the data.
+        predictive : bool, default=False
+            Whether to add the group "posterior_predictive": as many new rows from each draw as the
+            data have, as by `sample`. This is what ``arviz.plot_ppc`` compares with the data. The
+            same call gives the same rows.
 
         Returns
         -------
@@ -211,32 +217,29 @@ class Described:
             The traces of all chains, and what was asked for.
         """
         check_is_fitted(self)
-        more: dict[str, dict[str, Any]] = {}
-        dims: dict[str, list[str]] = {}
+        found, fitted = exports.Exports(), self._fitted
         if parameters:
-            found = self.posterior_.parameters(max_draws=None)
-            more["posterior"] = dict(_flat(found))
-            dims.update({name: ["cluster"] for name in more["posterior"]})
+            found.add_parameters(self.posterior_.parameters(max_draws=None))
         if log_likelihood:
-            shape = self.posterior_.weights.shape
-            logs = left_out(self._fitted, np.arange(shape[0] * shape[1]))
-            more["log_likelihood"] = {"x": logs.reshape(*shape, -1)}
+            found.add_rows("log_likelihood", exports.log_likelihood(fitted))
         if observed:
-            more["observed_data"] = {"x": self._fitted.X}
-        return self.posterior_.to_arviz(labels=labels, more=more, dims=dims)
+            found.add_rows("observed_data", fitted.X)
+        if predictive:
+            found.add_rows("posterior_predictive", exports.predictive(fitted))
+        return self.posterior_.to_arviz(labels=labels, more=found.groups, dims=found.dims)
 
     @property
     def outlier_scores_(self) -> np.ndarray:
         """How strange each row of the fit is, given all other rows: `outlier_score` from 0 to 1.
 
         The row itself does not count among those that it is compared with. Rows without any value
-        have 0. The scores are computed at every access.
+        have NaN. The scores are computed at every access.
         """
         check_is_fitted(self)
         fitted = self._fitted
         draws = spaced(self.posterior_.weights.shape, MOST_DRAWS)
         found = strangeness(fitted, fitted.X, given_others(fitted, draws))
-        return fitted.all_rows(found, 0.0)
+        return fitted.all_rows(found, np.nan)
 
     def outlier_score(self, X: Any) -> np.ndarray:
         """How strange each row is: the probability that a new row has a higher density.
@@ -251,7 +254,8 @@ class Described:
         scores : ndarray of shape (n_samples,)
             The share of draws from the posterior predictive distribution that have a higher
             density than the row, from 0 (at the centre of a large cluster) to 1. A row with missing
-            entries is compared with draws that lack the same entries.
+            entries is compared with draws that lack the same entries. A row without any value has
+            NaN.
 
         Examples
         --------
@@ -265,16 +269,6 @@ class Described:
         check_is_fitted(self)
         rows = self._new_rows(X)
         return strangeness(self._fitted, rows, self._predicted(rows).log_density)
-
-
-def _flat(found: ParameterDraws) -> Iterator[tuple[str, np.ndarray]]:
-    """Names and draws of all parameters, with the column in the name if there is one per column."""
-    for name in found:
-        values = found[name]
-        if isinstance(values, dict):
-            yield from ((f"{name}[{column}]", own) for column, own in values.items())
-        else:
-            yield name, values
 
 
 def _certainty(posterior: Posterior, labels: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnpcluster._estimators.columns_of_clusters import Column
+from bnpcluster._estimators.digits import short
 from bnpcluster._estimators.table import Table
 
 TELLING = 3  # columns that are named as telling a cluster apart
@@ -112,18 +113,13 @@ def in_words(column: Column, c: int) -> str:
         ]
         return ", ".join(named)
     if column.spread is not None:
-        return f"{_number(column.centre[c])} +- {_number(column.spread[c])}"
-    text = f"{_number(column.centre[c])} ({_number(column.low[c])} to {_number(column.high[c])})"
+        return f"{short(column.centre[c])} +- {short(column.spread[c])}"
+    text = f"{short(column.centre[c])} ({short(column.low[c])} to {short(column.high[c])})"
     return text if column.kind == "prevalence" else f"{text} {_unit(column)}".strip()
 
 
 def _unit(column: Column) -> str:
     return "on average" if column.kind == "rate" else ""
-
-
-def _number(x: float) -> str:
-    """Three digits, but no powers of ten for numbers of a usual size."""
-    return f"{x:.3g}" if abs(x) < 1000 else f"{x:.0f}" if abs(x) < 1e7 else f"{x:.3g}"
 
 
 def typical_rows(

@@ -176,8 +176,11 @@ def check_dates(table: Any) -> None:
 
 ENCODED = (
     "encode it as numbers first, for instance with sklearn's OrdinalEncoder and "
-    "likelihood='categorical', or pass a data frame with likelihood='columns'"
+    "likelihood='categorical', or use likelihood='columns'"
 )
+NUMBERS = "the fit had numbers there, so replace it by numbers, or by NaN if it is missing"
+"""What to do about text in a fit, and in new rows."""
+SHOWN = 5  # columns in a message
 
 
 def unreadable(table: Any, name: str = "X", remedy: str = ENCODED) -> str:
@@ -191,24 +194,42 @@ def unreadable(table: Any, name: str = "X", remedy: str = ENCODED) -> str:
         columns_and_names(table) if np.ndim(table) == 2 or is_frame(table) else ([], None)
     )
     odd = odd_cell(columns, names, name)
-    word = None if odd else _first_word(columns)
-    if word is None:
+    words = {} if odd else _first_words(columns)
+    if not words:
         return odd
-    if "," in word and _is_number(word.replace(",", "")):
+    first = next(iter(words.values()))
+    if "," in first and _is_number(first.replace(",", "")):
+        numbers = {j: w for j, w in words.items() if "," in w and _is_number(w.replace(",", ""))}
         return (
-            f"{name} contains numbers with a comma ({word!r}): read the file with its decimal "
-            "separator or that of thousands, for instance pandas.read_csv(file, decimal=',')."
+            f"{_contain(name, names, numbers, 'numbers with a comma')}: read the file with its "
+            "decimal separator or that of thousands, for instance pandas.read_csv(file, "
+            "decimal=',')."
         )
-    return f"{name} contains text ({word!r}): {remedy}."
+    return f"{_contain(name, names, words, 'text')}: {remedy}."
 
 
-def _first_word(columns: list[Any]) -> str | None:
-    """The first cell of a table that is text but not a number, or None."""
-    for column in columns:
+def _contain(name: str, names: list[str] | None, words: dict[int, str], what: str) -> str:
+    """Which columns contain something, with an example of each; the table if they have no names."""
+    if names is None:
+        j, word = next(iter(words.items()))
+        return f"{name} contains {what} ({word!r}) in column {j}"
+    shown = [f"{names[j]!r} ({word!r})" for j, word in list(words.items())[:SHOWN]]
+    if len(words) == 1:
+        j, word = next(iter(words.items()))
+        return f"Column {names[j]!r} of {name} contains {what} ({word!r})"
+    more = f", ... ({len(words)} in all)" if len(words) > SHOWN else ""
+    return f"Columns {', '.join(shown)}{more} of {name} contain {what}"
+
+
+def _first_words(columns: list[Any]) -> dict[int, str]:
+    """The first cell of each column that is text but not a number, for columns that have one."""
+    found = {}
+    for j, column in enumerate(columns):
         for value in np.asarray(column, object)[~_missing(column)]:
             if isinstance(value, str) and not _is_number(value):
-                return value
-    return None
+                found[j] = value
+                break
+    return found
 
 
 def _is_number(value: Any) -> bool:

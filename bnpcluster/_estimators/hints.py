@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-import inspect
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
+
+from bnpcluster._core.components import check_names, near_name
 
 FIXED = (
     "The number of clusters is inferred. FiniteDirichletMixture has a fixed number of components, "
@@ -80,28 +80,16 @@ ATTRIBUTES |= dict.fromkeys(("log_evidence_", "log_evidence_se_"), NEEDS_PARTICL
 
 def check_parameters(cls: type, args: tuple, kwargs: dict[str, Any]) -> None:
     """Raise an error for unknown parameters, and for parameters without names."""
-    signature = inspect.signature(cls.__init__)  # type: ignore[misc]
-    known = [p for p in list(signature.parameters.values())[1:] if p.kind is not p.VAR_KEYWORD]
-    if len(known) < len(signature.parameters) - 1:
-        return
-    names = [p.name for p in known]
-    if args and all(p.kind is p.KEYWORD_ONLY for p in known):
-        raise TypeError(
-            f"{cls.__name__} takes its parameters by name: write {cls.__name__}({names[0]}=...)."
-        )
-    for name in kwargs:
-        if name not in names:
-            raise TypeError(f"{cls.__name__} has no parameter {name!r}{_hint(name, names)}.")
+    check_names(cls, args, kwargs, _hint)
 
 
 def _hint(name: str, names: list[str]) -> str:
     hint = PARAMETERS.get(name, "")
     if hint.isidentifier():
-        return f": use {hint}" if hint in names else ""
+        return f": use {hint}." if hint in names else "."
     if hint:
-        return f". {hint}"
-    near = difflib.get_close_matches(name, names, n=1)
-    return f". Did you mean {near[0]!r}?"[:-1] if near else f". It has {', '.join(names)}"
+        return f". {hint}."
+    return near_name(name, names)
 
 
 def missing_attribute(model: Any, name: str) -> AttributeError:

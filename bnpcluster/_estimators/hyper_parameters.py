@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bnpcluster._estimators.digits import short
 from bnpcluster._fitting.fitted import Fitted
 from bnpcluster.likelihoods import Columns
 
@@ -46,7 +47,7 @@ def _draws(fitted: Fitted) -> dict[str, Draws]:
 
 def describe(fitted: Fitted, names: Sequence[str | int] | None) -> dict[str, str]:
     """Lines of a report about the hyper-parameters."""
-    lines, weights = {}, fitted.posterior.weights.ravel()
+    lines, weights = _parts(fitted.likelihood, names), fitted.posterior.weights.ravel()
     for name, (draws, is_learned) in _draws(fitted).items():
         if name.startswith("expected_covariance"):
             draws = np.sqrt(np.diagonal(draws, axis1=1, axis2=2))
@@ -57,6 +58,18 @@ def describe(fitted: Fitted, names: Sequence[str | int] | None) -> dict[str, str
         described = _described(draws, weights, _columns(fitted.likelihood, name, names))
         lines[shown] = f"{described}, {'learned' if is_learned else 'fixed'}"
     return lines
+
+
+def _parts(likelihood: Any, names: Sequence[str | int] | None) -> dict[str, str]:
+    """Which columns the numbers at the ends of names stand for, in a table of mixed columns."""
+    if not isinstance(likelihood, Columns):
+        return {}
+    said = []
+    for p, (part, own) in enumerate(likelihood.parts):
+        named = [str(j if names is None else names[j]) for j in own]
+        more = f", ... ({len(named)} columns)" if len(named) > SHOWN else ""
+        said.append(f"_{p}: {', '.join(named[:SHOWN])}{more} ({type(part).__name__})")
+    return {"name endings": "; ".join(said)}
 
 
 def _columns(likelihood: Any, name: str, names: Sequence[str | int] | None) -> Sequence | None:
@@ -86,9 +99,10 @@ def _described(draws: NDArray, weights: NDArray, names: Sequence | None) -> str:
 def _shown(draws: NDArray, weights: NDArray) -> str:
     """The mean and an interval of draws, or a single value."""
     if len(draws) == 1:
-        return f"{draws[0]:.3g}"
+        return short(draws[0])
     order = np.argsort(draws)
     edges = np.cumsum(weights[order])
     ends = np.searchsorted(edges, [0.05 * edges[-1], 0.95 * edges[-1]])
     low, high = draws[order][np.minimum(ends, len(draws) - 1)]
-    return f"{np.average(draws, weights=weights):.3g} (90 % interval {low:.3g} to {high:.3g})"
+    mean = np.average(draws, weights=weights)
+    return f"{short(mean)} (90 % interval {short(low)} to {short(high)})"

@@ -52,6 +52,9 @@ DATA_DEPENDENT = (
     "guess, and it is not a marginal likelihood under a prior chosen beforehand"
 )
 SEPARATELY = Action("predict(X) equals labels_", "bnpcluster predict agrees with labels.csv")
+MUTATIONS_SEPARATELY = Action(
+    SEPARATELY.python, "the most probable cluster of a mutation alone is that of labels.csv"
+)
 COMPARED_ROWS = 500  # the report compares predictions with the point estimate at so many rows
 FEW_DRAWS = 20  # the report counts the rows whose predictions rest on fewer effective draws
 
@@ -122,9 +125,10 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         """Sample the posterior with weighted particles."""
         likelihood, prior, sampler = components
         if self.checkpoint is not None:
+            remedy = Action("leave checkpoint at None", "leave out --checkpoint")
+            name = type(sampler).__name__
             raise ValueError(
-                f"{type(sampler).__name__} makes one pass and keeps no checkpoints: leave "
-                "checkpoint at None."
+                Message(f"{name} makes one pass and keeps no checkpoints: ", remedy, ".")
             )
         prior = sampler.checked(prior)
         likelihood, bound = smc_runs.bind(X, likelihood, sampler)
@@ -165,7 +169,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         return self._adopt(outcome, **{**fitted.reading, "observed": observed, "row_names": None})
 
     def _describe_data(self) -> dict[str, str]:
-        found = {"data": f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"}
+        size = f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"
+        found = {"data": size + self._describe_missing()}
         left_out = self._fitted.constants.columns
         if len(left_out):
             kept, names = self._fitted.columns, self._names()
@@ -183,6 +188,13 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
                 ABOUT_OTHERS,
             )
         return found
+
+    def _describe_missing(self) -> str:
+        """How many cells of the modelled rows and columns are missing."""
+        if isinstance(self._fitted.likelihood, PyClone):
+            return ""  # whose rows are not the table that was given
+        n = int(np.isnan(self._fitted.X).sum())
+        return f", {n or 'no'} missing {'cell' if n == 1 else 'cells'}"
 
     def _describe_hyper_parameters(self) -> dict[str, str]:
         names = self._fitted.constants.names(self._names())
@@ -210,8 +222,10 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         found = predict(self._served(rows), rows)
         labels = assigned(of_clusters(self._fitted, found.membership))
         agreement = np.mean(labels == self._fitted.cluster_labels[some])
+        is_pyclone = isinstance(self._fitted.likelihood, PyClone)
+        separately = MUTATIONS_SEPARATELY if is_pyclone else SEPARATELY
         return {
-            "agreement": Message(SEPARATELY, f" for {100 * agreement:.1f} % of the rows"),
+            "agreement": Message(separately, f" for {100 * agreement:.1f} % of the rows"),
             **self._describe_few_draws(found.ess),
         }
 

@@ -11,7 +11,10 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from bnpcluster._core import arguments
 from bnpcluster._core.containers import check_container, check_finite
 from bnpcluster._core.messages import with_columns
+from bnpcluster._estimators.column_names import said_of_columns
 from bnpcluster._estimators.encoding import (
+    ENCODED,
+    NUMBERS,
     Encoding,
     FrameLike,
     check_dates,
@@ -114,9 +117,10 @@ class ReadsRows:
             if encoded:
                 rows = check_array(X, **settings, estimator=self)
             else:
-                rows = validate_data(self, X, reset=reset, **settings)
+                with said_of_columns(X, None if reset else self._names()):
+                    rows = validate_data(self, X, reset=reset, **settings)
         except (ValueError, TypeError, OverflowError) as error:
-            reason = unreadable(X)
+            reason = unreadable(X, remedy=ENCODED if reset else NUMBERS)
             if not reason:
                 raise
             kind = TypeError if isinstance(error, TypeError) else ValueError
@@ -137,7 +141,8 @@ class ReadsRows:
 
     def _table(self, X: Any, reset: bool) -> Any:
         """A table of mixed columns, after a check of their number and names."""
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        with said_of_columns(X, None if reset else self._names()):
+            validate_data(self, X, reset=reset, skip_check_array=True)
         check_dates(X)
         if is_frame(X):
             return X

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from bnpcluster._core.messages import Action, Message, in_shell_words, parameter, setting
+from bnpcluster._core.saving import file_to_write
 from bnpcluster._estimators.cluster_lines import describe_clusters, notes
+from bnpcluster._estimators.digits import short
 from bnpcluster._estimators.page import html_page
+from bnpcluster._version import __version__
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
 from bnpcluster.priors.hyper_priors import is_number
@@ -52,7 +55,7 @@ class Report:
             **describe_clusters(model),
             **model._describe_each_cluster(),
             **{
-                name: f"{np.average(trace, weights=posterior.weights):.3g} "
+                name: f"{short(np.average(trace, weights=posterior.weights))} "
                 f"(90 % interval {_interval(trace, posterior.weights)})"
                 for name, trace in posterior.traces.items()
                 if name not in ("n_clusters", "log_posterior", *model._learned_traces())
@@ -61,6 +64,8 @@ class Report:
             **model._describe_hyper_parameters(),
             **model._describe_quality(),
             **notes(model),
+            "seed": _describe_seed(model.random_state),
+            "version": f"bnpcluster {__version__}",
         }
         return cls(found, model.diagnostics_, model)
 
@@ -124,8 +129,18 @@ class Report:
         file = Path(path).expanduser()
         if file.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"The report is a page of HTML: end its name in .html, got {path!r}.")
+        file_to_write(file)
         file.write_text(html_page(self.model, self), encoding="utf-8")
         return file
+
+
+def _describe_seed(random_state: Any) -> str:
+    """Whether the fit can be repeated, and how."""
+    if random_state is None:
+        return "none, so another fit gives other draws"
+    if isinstance(random_state, (int, np.integer)):
+        return Message(setting("random_state", int(random_state)))
+    return f"a {type(random_state).__name__} object"
 
 
 def _describe_prior(prior: Any) -> str:
@@ -198,4 +213,4 @@ def _interval(trace: np.ndarray, weights: np.ndarray) -> str:
     order = np.argsort(trace, axis=None)
     edges = np.cumsum(weights.ravel()[order])
     low, high = trace.ravel()[order][np.searchsorted(edges, [0.05, 0.95])]
-    return f"{low:.3g} to {high:.3g}"
+    return f"{short(low)} to {short(high)}"

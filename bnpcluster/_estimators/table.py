@@ -8,6 +8,8 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
+from bnpcluster._estimators.digits import short
+
 
 @dataclass(frozen=True)
 class Table:
@@ -81,4 +83,4 @@ class Table:
 
 def _cell(value: Any) -> str:
     """A value as text; numbers with four digits."""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return short(value, 4) if isinstance(value, float) else str(value)

@@ -11,8 +11,13 @@ import numpy as np
 
 from bnpcluster._core.messages import Action, Message
 from bnpcluster._fitting.constant_columns import warn_at_caller
+from bnpcluster._fitting.searches import is_in_search
 
 SHOWN = 10  # numbers of rows in a message
+IN_SEARCH = (
+    "Some rows have no value: the fits of this search leave them out, and their label is -1. This "
+    "is said once per search."
+)
 ABOUT_OTHERS = Action(
     "posterior_ and coclustering_ are about the other rows, which observed_rows_ lists",
     "draws.npz is about the other rows",
@@ -71,6 +76,9 @@ class ObservedRows(NamedTuple):
     def warn(self) -> None:
         """Say which rows are left out, if there are any."""
         if not len(self.empty):
+            return
+        if is_in_search():  # which passes other rows to each fit
+            warn_at_caller(UserWarning(IN_SEARCH))
             return
         one = len(self.empty) == 1
         is_left = " has no value: it is" if one else " have no value: they are"

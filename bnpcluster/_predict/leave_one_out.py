@@ -73,7 +73,8 @@ def given_others(fitted: Fitted, draws: NDArray[np.intp]) -> NDArray[np.float64]
 def strangeness(fitted: Fitted, X: NDArray, log_density: NDArray) -> NDArray[np.float64]:
     """The probability that a new row has a higher density than each of some rows.
 
-    A row with missing entries is compared with new rows that lack the same entries.
+    A row with missing entries is compared with new rows that lack the same entries. A row without
+    any value has NaN: nothing is known about it.
     """
     rng = np.random.default_rng(0)
     new = sample(fitted, REFERENCE, rng)
@@ -84,7 +85,7 @@ def strangeness(fitted: Fitted, X: NDArray, log_density: NDArray) -> NDArray[np.
         rows[:, missing] = np.nan
         own = np.flatnonzero(kind.ravel() == p)
         if missing.all():
-            result[own] = 0.0  # nothing is known that could be strange
+            result[own] = np.nan
             continue
         heights = np.sort(predict(served(fitted, rows), rows).log_density)
         result[own] = 1.0 - np.searchsorted(heights, log_density[own], side="right") / len(rows)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from bnpcluster.cli.cells import Marks
 from bnpcluster.cli.checks import check_options
-from bnpcluster.cli.formats import read_table
+from bnpcluster.cli.formats import local, read_table
 from bnpcluster.cli.interrupts import raising
 from bnpcluster.cli.rows import Rows, column_likelihoods, select_rows
 from bnpcluster.cli.text_tables import Table
@@ -18,7 +17,7 @@ from bnpcluster.cli.usage import print_message
 def read(options: SimpleNamespace) -> tuple[Table, Marks]:
     """The table of a command, and how its cells are written."""
     marks = Marks.of(options.decimal, options.thousands, options.missing)
-    return read_table(Path(options.table).expanduser(), options.sep, options.header), marks
+    return read_table(local(options.table), options.sep, options.header), marks
 
 
 def fit(options: SimpleNamespace) -> int:

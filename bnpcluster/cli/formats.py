@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,13 @@ def read_table(path: Path, separator: str | None = None, header: str | None = No
         raise ValueError(f"{path.name} is an archive: unpack it first.")
     known = ", ".join((*TEXT, *(f"{e}.gz" for e in TEXT[:2]), *PARQUET, ANNDATA))
     raise ValueError(f"The format of {path.name} is unknown: its name must end in {known}.")
+
+
+def local(name: str) -> Path:
+    """The path of a file. Raise an error for the address of one on the web."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", name):
+        raise ValueError(f"{name} is a web address: download it first, and give the file.")
+    return Path(name).expanduser()
 
 
 def _check_file(path: Path) -> None:

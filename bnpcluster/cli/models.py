@@ -82,10 +82,7 @@ def finish(
     facts = {"table": options.table, "seed": str(model.random_state)}
     write_results(folder, model, named, rows, facts)
     if not options.quiet:
-        print_result(
-            f"{named.report().in_shell_words()}\n\nSeed {model.random_state}. "
-            f"In {options.out}: {', '.join(files)}"
-        )
+        print_result(f"{named.report().in_shell_words()}\n\nIn {options.out}: {', '.join(files)}")
     if model.interrupted_:
         return INTERRUPTED
     return DISAGREE if doubtful else DONE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from bnpcluster.cli.cells import Marks
 from bnpcluster.cli.clustering import read
+from bnpcluster.cli.formats import local
 from bnpcluster.cli.interrupts import raising
 from bnpcluster.cli.rows import (
     Rows,
@@ -30,7 +30,7 @@ def predict(options: SimpleNamespace) -> int:
     """Find the clusters of new rows."""
     from bnpcluster.cli.saved_models import load_model
 
-    saved = load_model(Path(options.model).expanduser())
+    saved = load_model(local(options.model))
     table, marks = read(options)
     rows = new_rows(table, options.id_column, saved, marks)
     from bnpcluster.cli.files import prepared

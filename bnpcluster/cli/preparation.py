@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bnpcluster.cli.names import LIKELIHOODS
-from bnpcluster.cli.usage import DONE, print_message
+from bnpcluster.cli.usage import DONE, print_result
 
 N_ROWS = 60
 BAR = 30  # characters
@@ -34,7 +34,7 @@ def prepare(options: SimpleNamespace) -> int:
         show(done, len(jobs))
     if not options.quiet:
         seconds = time.perf_counter() - begin
-        print_message(f"{len(jobs)} kinds of fits are compiled ({seconds:.0f} s).")
+        print_result(f"{len(jobs)} kinds of fits are compiled ({seconds:.0f} s).")
     return DONE
 
 

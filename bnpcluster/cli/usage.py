@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, NoReturn
 
 from bnpcluster._core.messages import OPTIONS
 from bnpcluster._core.suggestions import nearest
-from bnpcluster._version import __version__
 
 DONE, WRONG, DISAGREE, INTERRUPTED = 0, 2, 3, 130
 EXIT_STATUS = """\
@@ -114,6 +113,8 @@ def parse(words: Sequence[str], commands: dict[str, Command], description: str) 
         print_result(overview(commands, description))
         raise Done
     if words[0] == "--version":
+        from bnpcluster._version import __version__  # which takes a while to find
+
         print_result(__version__)
         raise Done
     if words[0] not in commands:

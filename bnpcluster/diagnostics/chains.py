@@ -189,6 +189,7 @@ def diagnose(
     pairs: Sequence[tuple[int, int]] | NDArray | None = None,
     other: str = "",
     shared: bool = False,
+    limit: str = "",
 ) -> Diagnostics:
     """Assess whether the chains of a posterior agree, and how many effective draws they have.
 
@@ -203,6 +204,9 @@ def diagnose(
         The name of a sampler that the verdict may suggest instead.
     shared : bool, default=False
         Whether the chains learnt from one another. Their agreement then says less.
+    limit : str, default=""
+        The parameter of the fit that set the number of draws, "n_draws" or "max_draws". The command
+        line advises to raise this one.
 
     Returns
     -------
@@ -235,5 +239,6 @@ def diagnose(
         lambda name: _apart(quantities[name]),
         other,
         shared,
+        limit,
     )
     return Diagnostics(table, *judge(evidence))

@@ -18,6 +18,7 @@ from bnpcluster._core.messages import (
     Action,
     Message,
     more_draws,
+    parameter,
     setting,
 )
 from bnpcluster.diagnostics.agreement import largest_difference, typical_draws
@@ -74,6 +75,8 @@ class Evidence(NamedTuple):
         The name of a sampler to try; empty if there is none.
     shared : bool
         Whether the chains learnt from one another.
+    limit : str
+        The parameter that set the number of draws; empty if that is not known.
     """
 
     posterior: Posterior
@@ -83,6 +86,23 @@ class Evidence(NamedTuple):
     apart: Callable[[str], str]
     other: str
     shared: bool
+    limit: str = ""
+
+    @property
+    def longer(self) -> Action:
+        """What gives more draws; the command line names the option that set their number."""
+        if self.posterior.weights.min() < self.posterior.weights.max():
+            return MORE_PARTICLES
+        if not self.limit:
+            return RUN_LONGER
+        return Action(RUN_LONGER.python, f"run longer with more {parameter(self.limit).shell}")
+
+    def enough(self, more: int) -> Action:
+        """What gives so many more draws per chain."""
+        if not self.limit:
+            return more_draws(more)
+        n_draws = self.posterior.n_draws + more
+        return Action(more_draws(more).python, f"{parameter(self.limit).shell} {n_draws}")
 
     @property
     def who(self) -> str:
@@ -95,7 +115,7 @@ def judge(evidence: Evidence) -> tuple[bool | None, str, dict[str, Answer]]:
     posterior = evidence.posterior
     needed = 4 if posterior.n_chains > 1 else 8
     weighted = posterior.weights.min() < posterior.weights.max()
-    longer = MORE_PARTICLES if weighted else RUN_LONGER
+    longer = evidence.longer
     if posterior.n_draws < needed:
         few = f"Too few draws to assess ({needed} per chain are needed): "
         return None, Message(few, longer, "."), {}
@@ -146,7 +166,7 @@ def _density(evidence: Evidence, longer: Action, weighted: bool) -> Answer:
             f"{evidence.who} agree on {_described(worst)} (R-hat {rhat:.3f}), but it has only "
             f"{ess:.0f} effective draws ({ESS_WANTED} wanted): "
         )
-        advice = [longer] if weighted else [more_draws(more), " should be enough"]
+        advice = [longer] if weighted else [evidence.enough(more), " should be enough"]
         return Answer(True, Message(start, *advice, "."), enough=False)
     found = f"R-hat {rhat:.3f}, {ess:.0f} effective draws"
     return Answer(True, f"{evidence.who} agree on {_described(worst)} ({found}).")

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
+from bnpcluster._core.components import Component
 from bnpcluster._core.messages import ColumnsError, shown
 
 
-class Likelihood(BaseEstimator):
+class Likelihood(Component):
     """Base class of likelihoods: hyper-parameters, and `bind`, which prepares data for the kernels.
 
     A subclass stores its hyper-parameters unchanged in `__init__`, defines the methods below, and

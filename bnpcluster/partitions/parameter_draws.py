@@ -9,6 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnpcluster._core.sorting import weighted_quantile
+from bnpcluster._core.suggestions import nearest
+
+
+class UnknownName(KeyError):
+    """A name that a mapping does not have; a KeyError shows its sentence in quotes."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class ParameterDraws(Mapping):
@@ -56,6 +64,12 @@ class ParameterDraws(Mapping):
         self._draws, self.draw_weights = draws, weights
 
     def __getitem__(self, name: str) -> Any:
+        if name not in self._draws:
+            near = nearest(name, self._draws) if isinstance(name, str) else None
+            hint = f" Did you mean {near!r}?" if near else ""
+            raise UnknownName(
+                f"There is no parameter {name!r}.{hint} Available: {', '.join(self._draws)}."
+            )
         return self._draws[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnpcluster._core.saving import file_to_write
+
 CONTENTS = ("traces", "labels")
 
 
@@ -32,9 +34,18 @@ def tidy(posterior: Any, what: str, items: NDArray | None = None) -> dict[str, N
     return columns
 
 
+def as_frame(columns: dict[str, NDArray]) -> Any:
+    """Columns as a data frame of pandas."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("A data frame needs pandas: pip install pandas.") from error
+    return pandas.DataFrame(columns)
+
+
 def write_csv(path: Any, columns: dict[str, NDArray]) -> Path:
     """Write columns to a file of comma-separated values."""
-    file = Path(path).expanduser()
+    file = file_to_write(path)
     with file.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(columns)
@@ -44,10 +55,10 @@ def write_csv(path: Any, columns: dict[str, NDArray]) -> Path:
 
 def write_parquet(path: Any, columns: dict[str, NDArray]) -> Path:
     """Write columns to a Parquet file."""
+    file = file_to_write(path)
     try:
         import pandas
 
-        file = Path(path).expanduser()
         pandas.DataFrame(columns).to_parquet(file, index=False)
     except ImportError as error:
         raise ImportError("Parquet files need pandas and pyarrow: pip install pyarrow.") from error

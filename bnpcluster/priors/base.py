@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from bnpcluster._core.components import Component
 from bnpcluster.priors.hyper_priors import TINY, Hyper, is_number, slice_step
 from bnpcluster.priors.rising_factorials import log_ways
 
@@ -26,7 +26,7 @@ class PriorTables(NamedTuple):
     log_w: np.ndarray
 
 
-class Prior(BaseEstimator):
+class Prior(Component):
     """Base class of Gibbs-type priors.
 
     A subclass stores its parameters unchanged in `__init__`, lists those that may have a

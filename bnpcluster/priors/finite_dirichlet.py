@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.messages import Message, parameter, shown
 from bnpcluster.priors.base import Prior, PriorTables
-from bnpcluster.priors.hyper_priors import Hyper, shown
+from bnpcluster.priors.hyper_priors import Hyper
 from bnpcluster.priors.rising_factorials import log_rising, log_rising_table
 
 MOST = 10**9  # components
@@ -50,9 +51,8 @@ class FiniteDirichlet(Prior):
         super().validate()
         k = self.n_components
         if isinstance(k, bool) or not isinstance(k, numbers.Integral) or not 1 <= k <= MOST:
-            raise ValueError(
-                f"n_components must be a positive integer up to {MOST:,}; got {shown(k)}."
-            )
+            text = f" must be a positive integer up to {MOST:,}; got {shown(k)}."
+            raise ValueError(Message(parameter("n_components"), text))
 
     @property
     def most_clusters(self) -> float:

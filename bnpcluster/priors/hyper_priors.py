@@ -16,7 +16,7 @@ from scipy.special import (
     gammaincinv,
 )
 
-from bnpcluster._core.messages import shown
+from bnpcluster._core.messages import Action, Message, given, parameter, shown
 
 TINY = 1e-300  # the smallest weight of a Beta distribution that does not underflow
 
@@ -48,13 +48,21 @@ class Hyper(NamedTuple):
         if isinstance(value, (tuple, list)) and len(value) == 2 and all(map(is_number, value)):
             if all(PAIR_RANGE[0] <= v <= PAIR_RANGE[1] for v in value):
                 return float(value[0]), float(value[1])
+        raise ValueError(self._allowed(name, value))
+
+    def _allowed(self, name: str, value: Any) -> Message:
+        """What a parameter may be, instead of a value."""
         pair = {"gamma": "(shape, rate)", "beta": "(a, b)"}[self.distribution]
         low, high = PAIR_RANGE
-        auto = f", or 'auto' = {self.auto}" if self.auto else ""
-        raise ValueError(
-            f"{name} must be a number (fixed) or a pair {pair} of positive numbers, from {low:g} "
-            f"to {high:g}, for a {self.distribution.capitalize()} hyper-prior{auto}; got "
-            f"{shown(value)}."
+        return Message(
+            parameter(name),
+            " must be a number (fixed) or ",
+            Action(f"a pair {pair} of positive numbers", f"two positive numbers {pair[1:-1]}"),
+            f", from {low:g} to {high:g}, for a {self.distribution.capitalize()} hyper-prior",
+            Action(f", or 'auto' = {self.auto}", ", or auto") if self.auto else "",
+            "; got ",
+            given(value),
+            ".",
         )
 
     def check(self, name: str, value: Any) -> None:
@@ -63,7 +71,8 @@ class Hyper(NamedTuple):
         if not is_number(value) or low <= value <= high:
             return
         kind = {"gamma": "positive", "beta": "between 0 and 1"}[self.distribution]
-        raise ValueError(f"{name} must be {kind}, from {low:g} to {high:.8g}; got {shown(value)}.")
+        text = f" must be {kind}, from {low:g} to {high:.8g}; got {shown(value)}."
+        raise ValueError(Message(parameter(name), text))
 
     def draw(self, pair: tuple[float, float], rng: np.random.Generator) -> float:
         """A value from the distribution of a pair, restricted to the range of the tables."""

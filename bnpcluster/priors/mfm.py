@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core import messages
+from bnpcluster._core.messages import Action, Message, parameter, shown
 from bnpcluster.priors.base import Prior, PriorTables
 from bnpcluster.priors.component_series import log_v
-from bnpcluster.priors.hyper_priors import TINY, Hyper, is_number, shown
+from bnpcluster.priors.hyper_priors import TINY, Hyper, is_number
 from bnpcluster.priors.rising_factorials import log_rising_excess, log_rising_table
 
 LEAST, MOST_RATE = 1e-6, 1e6  # what the series can hold
@@ -87,8 +89,14 @@ class MFM(Prior):
                 with np.errstate(divide="ignore"):
                     return "array", tuple(np.log(p / p.sum()))
         raise ValueError(
-            "n_components_prior must be 'gnedin', 'poisson' or 'geometric', a pair (name, "
-            f"parameter), or probabilities of 1, 2, ... that sum to one; got {shown(given)}."
+            Message(
+                parameter("n_components_prior"),
+                " must be 'gnedin', 'poisson' or 'geometric', a pair ",
+                Action("(name, parameter)", "such as poisson,1.0"),
+                ", or probabilities of 1, 2, ... that sum to one; got ",
+                messages.given(given),
+                ".",
+            )
         )
 
     @property

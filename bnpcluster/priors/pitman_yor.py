@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.messages import Message, parameter, shown
 from bnpcluster._core.stable_distributions import log_polynomially_tilted
 from bnpcluster.priors.base import Prior, PriorTables
-from bnpcluster.priors.hyper_priors import RANGE, Hyper, is_number, shown, solve_expected
+from bnpcluster.priors.hyper_priors import RANGE, Hyper, is_number, solve_expected
 from bnpcluster.priors.rising_factorials import log_rising, log_rising_table
 
 
@@ -56,16 +57,13 @@ class PitmanYor(Prior):
             hyper.pair(name, getattr(self, name))
         low, high = RANGE["beta"]
         if is_number(self.discount) and not (self.discount == 0 or low <= self.discount <= high):
-            raise ValueError(
-                f"discount must be 0, or from {low:g} to {high:.8g}; got {shown(self.discount)}."
-            )
+            text = f" must be 0, or from {low:g} to {high:.8g}; got {shown(self.discount)}."
+            raise ValueError(Message(parameter("discount"), text))
         least = -self.discount if is_number(self.discount) else 0.0
         low, high = RANGE["gamma"]
         if is_number(self.alpha) and not least + low <= self.alpha <= high:
-            raise ValueError(
-                f"alpha must be greater than {least:g}, by {low:g}, and at most {high:g}; got "
-                f"{shown(self.alpha)}."
-            )
+            text = f" must be greater than {least:g}, by {low:g}, and at most {high:g}; got "
+            raise ValueError(Message(parameter("alpha"), text, f"{shown(self.alpha)}."))
 
     @property
     def update_every(self) -> int:  # type: ignore[override]  # a constant of each instance

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from bnpcluster._core import operations as ops
+from bnpcluster._core.components import Component
 from bnpcluster._core.jit import Generic
 from bnpcluster._core.state import State
 
 
-class Sampler(BaseEstimator):
+class Sampler(Component):
     """Base class of samplers.
 
     A subclass stores its settings in `__init__`, lists the operations it needs from a likelihood in

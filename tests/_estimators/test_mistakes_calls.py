@@ -17,6 +17,16 @@ def network():
     return fit(NETWORK, InfiniteRelationalModel)
 
 
+def draws():
+    """Draws of parameters."""
+    return fitted().posterior_.parameters()
+
+
+def blocks(*numbers):
+    """Parameters of one draw."""
+    return fitted().posterior_.block_parameters(*numbers)
+
+
 @table(
     ("predict", lambda: NEW.predict(X), "not fitted"),
     ("report", lambda: NEW.report(), "not fitted"),
@@ -63,8 +73,26 @@ def test_attributes(mistake, fragment):
     ("one row", lambda: fitted().predict(X[0]), "reshape(1, -1)"),
     ("no rows", lambda: fitted().predict(X[:0]), "X has no rows"),
     ("nothing", lambda: fitted().predict(None), "X is None"),
-    ("other names", lambda: fitted("frame").predict(frame().add_prefix("a")), "feature names"),
-    ("other order", lambda: fitted("frame").predict(frame()[["width", "height"]]), "order"),
+    (
+        "other names",
+        lambda: fitted("frame").predict(frame().add_prefix("a")),
+        "X lacks columns 'height', 'width' of the fit, and has columns 'aheight', 'awidth' instead",
+    ),
+    (
+        "other order",
+        lambda: fitted("frame").predict(frame()[["width", "height"]]),
+        "another order than in the fit: pass X[list(model.feature_names_in_)].",
+    ),
+    (
+        "further column",
+        lambda: fitted("frame").predict(frame(age=1.0)),
+        "X has column 'age', which the fit did not have: pass X[list(",
+    ),
+    (
+        "text in new rows",
+        lambda: fitted("frame").predict(frame().assign(width="1 m")),
+        "the fit had numbers there",
+    ),
     ("text", lambda: fitted().predict([["a", "b"]]), "X contains text ('a')"),
     ("infinity", lambda: fitted().score_samples([[0, np.inf]]), "infinity in row 0, column 1"),
     ("row of a mixed frame", lambda: fitted("mixed").predict(frame().iloc[0]), "to_frame().T"),
@@ -78,7 +106,12 @@ def test_attributes(mistake, fragment):
         lambda: fitted("mixed").predict(frame(city="Oslo").assign(width="a")),
         "Column 'width' contains 'a', but it contained numbers in the fit",
     ),
-    ("column missing", lambda: fitted("mixed").predict(frame()), "feature names"),
+    ("column missing", lambda: fitted("mixed").predict(frame()), "X lacks column 'city' of the"),
+    (
+        "mixed columns in another order",
+        lambda: fitted("mixed").predict(frame(city="Oslo")[["city", "height", "width"]]),
+        "another order than in the fit",
+    ),
     ("two for 0/1", lambda: fitted("bernoulli").predict([[0, 2]]), "column 1"),
     ("strange rows", lambda: fitted().outlier_score(X[:, :1]), "1 features"),
     ("impute text", lambda: fitted().impute([["a", np.nan]]), "text"),
@@ -96,6 +129,7 @@ def test_new_rows(mistake, fragment):
     ("rows as sample", lambda: fitted().sample(X), "n must be an integer"),
     ("word as seed", lambda: fitted().sample(2, random_state="x"), "random_state must be"),
     ("few labels", lambda: fitted().align([0, 1]), f"({N},)"),
+    ("labels of other rows", lambda: fitted().align([0, 1]), "new.align(old.predict(X))"),
     ("float labels", lambda: fitted().align(np.zeros(N)), "integers"),
     ("unknown column", lambda: fitted("frame").marginal("age"), "Available: 'height', 'width'"),
     ("column too many", lambda: fitted().marginal(9), "9"),
@@ -116,10 +150,21 @@ def test_new_rows(mistake, fragment):
     ("mask too short", lambda: fitted().coclustering_[[True]], "mask"),
     ("comparison with labels", lambda: compare(fitted(), fitted().labels_), "model"),
     ("comparison of other rows", lambda: compare(fitted(), fit(X[:9])), "rows"),
+    ("unknown parameter", lambda: draws()["mean"], "Did you mean 'means'? Available: weights,"),
+    ("mean of unknown", lambda: draws().mean("sizes"), "no parameter 'sizes'. Available: wei"),
+    ("interval of unknown", lambda: draws().interval(3), "no parameter 3. Available: weights"),
+    ("draw too large", lambda: blocks(1000), "draw must be from 0 to 3, got 1000."),
+    ("chain too large", lambda: blocks(0, 1), "chain must be from 0 to 0, got 1."),
+    ("draw as a word", lambda: blocks("last"), "draw must be an integer, got 'last'."),
+    ("report in no folder", lambda: fitted().report().save("no/x.html"), "no folder 'no': create"),
+    ("draws in no folder", lambda: fitted().posterior_.to_csv("no/x.csv"), "There is no folder"),
+    ("parquet in no folder", lambda: fitted().posterior_.to_parquet("no/x"), "no folder 'no'"),
+    ("draws in a folder", lambda: fitted().posterior_.to_csv("."), "'.' is a folder: add"),
+    ("tidy draws of what", lambda: fitted().posterior_.to_frame("draws"), "'traces' or 'labels'"),
     ("huge new rows", lambda: fitted("particles").partial_fit(X * 1e300), "too large"),
 )
 def test_methods(mistake, fragment):
-    check(mistake, fragment, (ValueError, TypeError, IndexError))
+    check(mistake, fragment, (ValueError, TypeError, IndexError, KeyError, OSError))
 
 
 @table(

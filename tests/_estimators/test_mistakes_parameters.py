@@ -13,7 +13,8 @@ from bnpcluster import (
     NGGMixture,
     PitmanYorMixture,
 )
-from bnpcluster.likelihoods import NormalInverseWishart, Poisson
+from bnpcluster.likelihoods import NormalInverseWishart, Poisson, Wishart
+from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import AnnealedSMC, Gibbs
 from tests.tools.mistakes import N, X, check, fit, table
 
@@ -37,6 +38,12 @@ from tests.tools.mistakes import N, X, check, fit, table
     ("without a name", lambda: DPMixture(3), "by name"),
     ("unknown name set", lambda: DPMixture().set_params(n_components=3), "n_components"),
     ("discount of DP", lambda: DPMixture(discount=0.5), "PitmanYorMixture"),
+    ("misspelt kappa", lambda: NormalInverseWishart(kapa=1), "Did you mean 'kappa'?"),
+    ("misspelt scale", lambda: Wishart(scael=1), "Wishart has no parameter 'scael'"),
+    ("kappa without a name", lambda: NormalInverseWishart(1), "NormalInverseWishart(mean=...)"),
+    ("misspelt alpha", lambda: DirichletProcess(alhpa=1), "Did you mean 'alpha'?"),
+    ("particles", lambda: AnnealedSMC(particles=9), "Did you mean 'n_particles'?"),
+    ("unheard of hyper-parameter", lambda: Poisson(wings=2), "It has shape, rate."),
 )
 def test_names(mistake, fragment):
     check(mistake, fragment)
@@ -125,6 +132,7 @@ def test_a_file_is_no_directory_for_checkpoints(tmp_path):
 
 
 def test_right_parameters_are_no_mistake():
+    assert DirichletProcess(2.0).alpha == 2.0
     assert fit(X, n_jobs=-1, n_draws=np.int64(3), checkpoint=None).labels_.shape == (N,)
     with pytest.raises(TypeError):
         DPMixture(alpha=1.0, wings=2)

@@ -1,8 +1,12 @@
 """What the report says of priors, so that a fit can be described in a paper."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 
+import bnpcluster
 from bnpcluster import DPMixture
 from bnpcluster._estimators.report import _describe_prior
 from bnpcluster.priors import (
@@ -56,3 +60,49 @@ def test_the_report_has_the_prior_and_hyper_parameters_in_units_of_the_data():
 def test_particles_say_what_auto_stands_for():
     model = DPMixture(sampler="urn_smc", n_chains=2, n_particles=50, random_state=0).fit(X)
     assert model.report().found["prior"] == "DirichletProcess, alpha = 1"
+
+
+def quick(data=X, **parameters):
+    """A short fit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        lengths = {"n_chains": 1, "n_draws": 8, "n_warmup": 8}
+        return DPMixture(**{**lengths, "random_state": 7, **parameters}).fit(data)
+
+
+def test_the_report_says_what_repeats_the_fit():
+    found = quick().report().found
+    assert found["version"] == f"bnpcluster {bnpcluster.__version__}"
+    assert (found["seed"], found["seed"].shell) == ("random_state=7", "--seed 7")
+    assert quick(random_state=None).report().found["seed"].startswith("none, so another fit")
+    generator = np.random.default_rng(0)
+    assert quick(random_state=generator).report().found["seed"] == "a Generator object"
+
+
+def test_missing_cells_are_counted_in_the_rows_and_columns_of_the_fit():
+    data = np.column_stack([X[:, 0], X[::-1, 0], np.ones(30)])
+    assert quick(data).report().found["data"] == "30 rows, 3 columns, no missing cells"
+    data[3, 0] = np.nan
+    found = quick(data, likelihood="nig").report().found
+    assert found["data"] == "30 rows, 3 columns, 1 missing cell"
+    data[[5, 6], 1] = np.nan
+    data[8] = np.nan
+    found = quick(data, likelihood="nig").report().found
+    assert found["data"] == "29 rows, 3 columns, 3 missing cells"
+
+
+def test_the_numbers_of_mixed_columns_are_explained():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"height": rng.normal(size=30), "city": ["Oslo", "Rome"] * 15, "width": X[:, 0]}
+    )
+    found = quick(frame, likelihood="columns").report().found
+    assert found["name endings"] == "_0: height, width (NormalInverseGamma); _1: city (Categorical)"
+    assert {"shape_0", "concentration_1"} <= set(found)
+    assert "name endings" not in quick().report().found
+
+
+def test_sentinels_are_recognised():
+    data = np.concatenate([X[:15] - 999.0, X[:15] + 50.0])
+    report = str(quick(data).report())
+    assert "e+0" not in report and "-999" in report

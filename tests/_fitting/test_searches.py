@@ -14,12 +14,11 @@ X = np.random.default_rng(0).normal(size=(24, 2))
 MODEL = DPMixture(n_draws=4, n_warmup=2, n_chains=2, random_state=0, likelihood="nig")
 
 
-def said(work):
+def said(work, kinds=(ConvergenceWarning, ColumnsWarning)):
     """The warnings of this package, as they would be printed."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         work()
-    kinds = (ConvergenceWarning, ColumnsWarning)
     return [str(w.message) for w in caught if issubclass(w.category, kinds)]
 
 
@@ -41,6 +40,19 @@ def test_constant_columns_are_named_once():
     texts = said(lambda: cross_val_score(MODEL, data, cv=3))
     assert len(texts) == 2
     assert "Constant column 2 was left out" in texts[0]
+
+
+def test_empty_rows_are_mentioned_once_and_without_the_numbers_of_a_fold():
+    data = X.copy()
+    data[[3, 20]] = np.nan
+
+    def about_rows(work):
+        return [text for text in said(work, (UserWarning,)) if "no value" in text]
+
+    (text,) = about_rows(lambda: cross_val_score(MODEL, data, cv=3))
+    assert text.startswith("Some rows have no value: the fits of this search leave them out")
+    (text,) = about_rows(lambda: MODEL.fit(data))
+    assert text.startswith("Rows 3, 20 (counted from 0) have no value: they are left out")
 
 
 def test_fits_of_a_loop_each_say_it():

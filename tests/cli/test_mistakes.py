@@ -117,7 +117,41 @@ MISTAKES = [
     ("fit flowers.csv --out r --sampler gibs", "Unknown sampler 'gibs'. Did you mean 'gibbs'[?]"),
     ("fit flowers.csv --out r --init ones", "Unknown init 'ones'. Did you mean 'one'[?]"),
     ("fit flowers.csv --out r --discount 0.5", "--discount is not a parameter of prior 'dp', but "),
-    ("fit flowers.csv --out r --columns height --alpha -1", "alpha must be positive"),
+    ("fit flowers.csv --out r --columns height --alpha -1", "--alpha must be positive"),
+    (
+        "fit flowers.csv --out r --columns height --alpha 1,2,3",
+        "--alpha must be a number .fixed. or two positive numbers shape, rate, from .* or auto; got"
+        " 1,2,3[.]",
+    ),
+    ("fit flowers.csv --out r --columns height --alpha big", "or auto; got big[.]"),
+    (
+        "fit flowers.csv --out r --columns height --prior py --discount 2",
+        "--discount must be 0, or from 1e-08 to 0.99999; got 2",
+    ),
+    (
+        "fit flowers.csv --out r --columns height --prior py --alpha -1",
+        "--alpha must be greater than",
+    ),
+    (
+        "fit flowers.csv --out r --columns height --prior mfm --n-components-prior flat",
+        "--n-components-prior must be .* such as poisson,1.0, or .* got flat[.]",
+    ),
+    (
+        "fit flowers.csv --out r --columns height --prior finite --n-components 2.5",
+        "--n-components must be a positive integer",
+    ),
+    (
+        "fit flowers.csv --out r --columns height --sampler urn_smc --alpha 1,2",
+        "UrnSMC needs a fixed --alpha, not the hyper-prior 1,2: give a number",
+    ),
+    (
+        "fit flowers.csv --out r --columns height --likelihood poisson",
+        "found 3.1 in column 'height': leave .* --columns, use --likelihood nig for measurements,",
+    ),
+    (
+        "fit flowers.csv --out r --columns height --likelihood bernoulli",
+        "found 3.1 in column 'height': threshold it, leave .* use --likelihood categorical for",
+    ),
     ("fit flowers.csv --out r --particles 100", "'split_merge' has no particles: leave out --part"),
     (
         "fit flowers.csv --out r --merge 2",
@@ -135,6 +169,23 @@ MISTAKES = [
     # Files.
     ("fit nowhere.csv --out r", "nowhere.csv: No such file or directory"),
     ("fit flower.csv --out r", "flower.csv: No such file.* Did you mean flowers.csv[?]"),
+    (
+        "fit flowers.csv --out r --columns height --point-estimate mean",
+        "--point-estimate must be one of vi, binder, map, or .* such as vi,1.5; got mean[.]",
+    ),
+    (
+        "fit flowers.csv --out r --columns height --point-estimate vi,3",
+        "The cost in --point-estimate must be a number above 0 and below 2, got 3",
+    ),
+    (
+        "fit flowers.csv --out r --columns height --sampler urn_smc --checkpoint c",
+        "UrnSMC makes one pass and keeps no checkpoints: leave out --checkpoint",
+    ),
+    (
+        "fit https://host/flowers.csv --out r",
+        "https://host/flowers.csv is a web address: download it first, and give the file[.]",
+    ),
+    ("predict s3://host/model.joblib flowers.csv --out r", "s3://host/model.joblib is a web addr"),
     ("fit kept --out r", "kept is a folder, not a table"),
     ("fit sheet.xlsx --out r", "sheet.xlsx is a workbook of Excel: save the sheet as CSV"),
     ("fit sheet.ods --out r", "sheet.ods is a workbook of LibreOffice: save the sheet as CSV"),

@@ -39,6 +39,8 @@ def test_mutations_are_clustered_by_prevalence(reads, capsys):
         np.testing.assert_allclose(found, [means[k, sample] for k in range(2)], atol=0.02)
     assert "<th>b</th>" in (folder / "report.html").read_text()
     assert "mutations.tsv" in printed.out
+    assert "cluster of a mutation alone is that of labels.csv for" in printed.out
+    assert "bnpcluster predict" not in printed.out  # which takes no mutations
 
 
 def test_bad_reads(reads, capsys):

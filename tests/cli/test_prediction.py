@@ -57,6 +57,7 @@ def test_rows_without_values_are_in_no_cluster(model, table, frame):
     _, folder = predict(model, table)
     found = columns_of(folder / "predictions.csv")
     assert (found["cluster"][2], found["probability"][2]) == ("-1", "")
+    assert found["outlier_score"][2] == ""
 
 
 def test_a_column_that_lacks_is_named(model, table, frame, capsys):

@@ -37,6 +37,15 @@ def test_nothing_heavy_is_loaded(code):
     assert loaded(code) in ("[]", "['numpy']" if "gauss" in code else "[]")
 
 
+def test_the_command_line_is_there_in_no_time():
+    """Until it is there, Ctrl-C ends in a traceback of Python."""
+    code = "import sys\nbefore = set(sys.modules)\nfrom bnpcluster.cli import main\n"
+    code += "print(set(sys.modules) - before)"
+    words = [sys.executable, "-c", code]
+    found = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert eval(found) == {"bnpcluster", "bnpcluster.cli"}
+
+
 def test_a_missing_table_needs_no_compiled_code():
     assert loaded(shell("fit", "table.csv", "--out", "results")) in ("[]", "['numpy']")
 
@@ -54,4 +63,4 @@ def test_all_names_are_there():
         assert getattr(bnpcluster, name) is not None or name == "__builtins__"
     with pytest.raises(AttributeError, match="has no attribute 'DPmixture'"):
         _ = bnpcluster.DPmixture
-    assert set(bnpcluster._HOMES) | {"__version__"} == set(bnpcluster.__all__)
+    assert set(bnpcluster._HOMES) == set(bnpcluster.__all__)

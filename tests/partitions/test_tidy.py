@@ -1,6 +1,7 @@
 """Draws as tidy files."""
 
 import csv
+import sys
 
 import numpy as np
 import pytest
@@ -57,3 +58,17 @@ def test_items_of_a_fit_are_numbered_as_its_rows(tmp_path):
     file = model.posterior_.to_csv(tmp_path / "labels.csv", what="labels")
     found = np.genfromtxt(file, delimiter=",", names=True)
     np.testing.assert_array_equal(found["item"][:11], np.delete(np.arange(12), 4))
+
+
+@pytest.mark.parametrize("what", ["traces", "labels"])
+def test_a_data_frame_has_the_columns_of_the_file(what, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = POSTERIOR.to_frame(what)
+    written = pandas.read_csv(POSTERIOR.to_csv(tmp_path / "draws.csv", what))
+    pandas.testing.assert_frame_equal(frame, written, check_dtype=False)
+
+
+def test_a_data_frame_needs_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        POSTERIOR.to_frame()

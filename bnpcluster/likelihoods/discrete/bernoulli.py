@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnpcluster._core.jit import kernel
+from bnpcluster._core.messages import Action
 from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, pool, remove
 from bnpcluster.likelihoods.base import (
     Likelihood,
@@ -191,7 +192,11 @@ class Bernoulli(Likelihood):
 
 
 def _check_binary(X: np.ndarray, observed: Any = True) -> None:
-    remedy = "threshold it, or use Categorical for codes and Poisson for counts"
+    remedy = Action(
+        "threshold it, or use likelihood='categorical' for codes and 'poisson' for counts",
+        "threshold it, leave it out with --columns, or use --likelihood categorical for codes and "
+        "poisson for counts",
+    )
     check_entries("Bernoulli needs 0/1 values", X, (X != 0) & (X != 1) & observed, remedy)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnpcluster._core.jit import kernel
-from bnpcluster._core.messages import ColumnsError
+from bnpcluster._core.messages import Action, ColumnsError
 from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, pool, remove
 from bnpcluster.likelihoods.base import (
     Likelihood,
@@ -230,7 +230,10 @@ class Categorical(Likelihood):
 
 
 def _check_codes(X: np.ndarray, observed: Any = True) -> None:
-    remedy = "encode the categories, for example with sklearn's OrdinalEncoder"
+    remedy = Action(
+        "encode the categories, for example with sklearn's OrdinalEncoder",
+        "write the categories as words",
+    )
     check_entries("Categorical needs codes 0, 1, 2, ...", X, ~is_whole(X) & observed, remedy)
 
 

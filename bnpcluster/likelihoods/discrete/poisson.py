@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.messages import Action
 from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
@@ -153,7 +154,12 @@ class Poisson(Likelihood):
 
 
 def _check_counts(X: np.ndarray, observed: Any = True) -> None:
-    remedy = "drop the column, or use a Gaussian likelihood for measurements"
+    remedy = Action(
+        "drop the column, use likelihood='nig' for measurements, or 'columns' for mixed columns",
+        "leave the column out with --columns, use --likelihood nig for measurements, or columns "
+        "for mixed columns",
+    )
     check_entries("Poisson needs counts 0, 1, 2, ...", X, ~is_whole(X) & observed, remedy)
-    needs, remedy = f"Poisson takes counts up to {LARGEST:,.0f}", "use a Gaussian likelihood"
+    needs = f"Poisson takes counts up to {LARGEST:,.0f}"
+    remedy = Action("use likelihood='nig'", "use --likelihood nig")
     check_entries(needs, X, (X > LARGEST) & observed, remedy)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster._core.messages import ColumnsError
+from bnpcluster._core.messages import Action, ColumnsError, Message
 
 
-def check_entries(needs: str, X: NDArray, bad: NDArray, remedy: str) -> None:
+def check_entries(needs: str, X: NDArray, bad: NDArray, remedy: str | Action) -> None:
     """Raise an error for the first column of `X` with a bad entry, if any."""
     columns = np.flatnonzero(bad.any(axis=0))
     if len(columns):
         d = int(columns[0])
         found = X[np.argmax(bad[:, d]), d]
-        raise ColumnsError(f"{needs}, found {found:g} in column ", [d], f": {remedy}.")
+        end = Message(": ", remedy, ".")
+        raise ColumnsError(f"{needs}, found {found:g} in column ", [d], end)
 
 
 def is_whole(X: NDArray) -> NDArray:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
+from bnpcluster._core.components import Component
 from bnpcluster.likelihoods.base import is_guess
 
 
-class Wishart(BaseEstimator):
+class Wishart(Component):
     """A Wishart distribution of the expected covariance of the clusters.
 
     Use it as `scale` of `NormalInverseWishart`. The expected covariance M has the distribution

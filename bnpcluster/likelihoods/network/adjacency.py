@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,18 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
 from bnpcluster._core.containers import check_container
+
+NEEDED = "A must be a square adjacency matrix, but looks like a list of links: pass "
+OR_MATRIX = (
+    ", or a scipy.sparse.coo_array with 1 for each link, in both directions unless directed=True."
+)
+LINKS = NEEDED + (
+    "networkx.to_scipy_sparse_array(networkx.from_edgelist(links), weight=None)" + OR_MATRIX
+)
+LINKS_OF_TABLE = NEEDED + (
+    "networkx.to_scipy_sparse_array(networkx.from_pandas_edgelist(A, *A.columns[:2]), weight=None)"
+    + OR_MATRIX
+)
 
 
 class Graph(NamedTuple):
@@ -60,13 +73,14 @@ def check_matrix(A: Any) -> None:
             "networkx.to_scipy_sparse_array(graph, weight=None), and a dict with "
             "networkx.from_dict_of_lists before that."
         )
+    if _is_list_of_links(A):
+        raise ValueError(LINKS)
     check_container(A, "A")
     shape = np.shape(A) if isinstance(A, (list, tuple)) else tuple(getattr(A, "shape", (0, 0)))
     if len(shape) == 2 and shape[0] != shape[1]:
-        raise ValueError(
-            f"A must be a square adjacency matrix, got shape {shape}: convert a list of links with "
-            "scipy.sparse.coo_array((ones, (from, to)), shape=(n, n))."
-        )
+        if shape[1] in (2, 3):
+            raise ValueError(LINKS_OF_TABLE if hasattr(A, "columns") else LINKS)
+        raise ValueError(f"A must be a square adjacency matrix, got shape {shape}.")
     if shape == (1, 1):
         raise ValueError("A has a single vertex: at least 2 are needed.")
     if hasattr(A, "index") and hasattr(A, "columns"):
@@ -76,6 +90,16 @@ def check_matrix(A: Any) -> None:
                 "The rows and columns of A name the same vertices in different orders: use "
                 "A[A.index]."
             )
+
+
+def _is_list_of_links(A: Any) -> bool:
+    """Whether an object contains tuples that are links, and not rows of a matrix."""
+    if not isinstance(A, (list, tuple, Set)) or not all(isinstance(row, tuple) for row in A):
+        return False
+    lengths = {len(row) for row in A}
+    if not lengths or not lengths <= {2, 3}:
+        return False
+    return lengths != {len(A)} or any(cell not in (0, 1) and cell == cell for r in A for cell in r)
 
 
 def as_graph(A: Any, directed: bool) -> Graph:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from bnpcluster._core.jit import kernel
-from bnpcluster._core.messages import MORE_PARTICLES, Message, setting
+from bnpcluster._core.messages import MORE_PARTICLES, Message, given, parameter, setting
 from bnpcluster._core.operations import clear
 from bnpcluster._core.state import LONGEST, Stopped, grown_bound
 from bnpcluster.samplers.base import Sampler
@@ -103,8 +103,13 @@ class ParticleSampler(Sampler):
         for name in prior.sampled:
             if not isinstance(getattr(prior, name), str):
                 raise ValueError(
-                    f"{type(self).__name__} needs a fixed {name}, not the hyper-prior "
-                    f"{getattr(prior, name)!r}: give a number."
+                    Message(
+                        f"{type(self).__name__} needs a fixed ",
+                        parameter(name),
+                        ", not the hyper-prior ",
+                        given(getattr(prior, name)),
+                        ": give a number.",
+                    )
                 )
             fixed[name] = prior.hyper[name].start
         return clone(prior).set_params(**fixed) if fixed else prior
