@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bnpcluster._core import operations as ops
+from bnpcluster._core import operations, parameter_operations
 from bnpcluster._core.jit import Generic
 from bnpcluster._core.state import State
+
+
+OPERATIONS: dict[str, Any] = {**vars(parameter_operations), **vars(operations)}
+"""The operations of likelihoods by name."""
 
 
 class Sampler(BaseEstimator):
@@ -20,7 +24,7 @@ class Sampler(BaseEstimator):
     """
 
     requires: tuple[str, ...] = ()
-    """Names of operations in `bnpcluster._core.operations` that the likelihood must have."""
+    """Names of the operations in `bnpcluster._core` that the likelihood must have."""
 
     @property
     def learns_from(self) -> str | None:
@@ -62,5 +66,5 @@ def can_sample(sampler: type[Sampler], bound: Any) -> bool:
 
 def offers(bound: Any, name: str) -> bool:
     """Whether bound data have the operation `name`, registered or by its fallback."""
-    operation: Generic = getattr(ops, name)
+    operation: Generic = OPERATIONS[name]
     return operation.find(type(bound)) is not None
