@@ -11,7 +11,6 @@ from bnpcluster._core import operations, parameter_operations
 from bnpcluster._core.jit import Generic
 from bnpcluster._core.state import State
 
-
 OPERATIONS: dict[str, Any] = {**vars(parameter_operations), **vars(operations)}
 """The operations of likelihoods by name."""
 
@@ -65,6 +64,8 @@ def can_sample(sampler: type[Sampler], bound: Any) -> bool:
 
 
 def offers(bound: Any, name: str) -> bool:
-    """Whether bound data have the operation `name`, registered or by its fallback."""
+    """Whether bound data, and their parts, have the operation `name`, if only by its fallback."""
     operation: Generic = OPERATIONS[name]
-    return operation.find(type(bound)) is not None
+    parts = [part for part in bound if operations.clear.find(type(part)) is not None]
+    found = operation.find(type(bound)) is not None
+    return found and all(offers(part, name) for part in parts)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-import bnpcluster.likelihoods.gaussian.column_parameters  # noqa: F401  (registers operations)
 from bnpcluster.likelihoods.base import (
     A_PAIR_TOO,
     AUTO,

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-import bnpcluster.likelihoods.gaussian.normal_parameters  # noqa: F401  (registers operations)
 from bnpcluster._core import arguments
 from bnpcluster.likelihoods.base import (
     A_PAIR_TOO,

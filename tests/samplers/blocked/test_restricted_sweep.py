@@ -50,8 +50,8 @@ def leaders_of(order):
 def parts_of_identity(state, order):
     """By partition: what does not depend on the prior, on both sides; and the leaders.
 
-    Left: log p(rows, parameters | partition), less the densities of the rows but the leaders. Right:
-    the prior density of the parameters and the densities of the leaders.
+    Left: log p(rows, parameters | partition), less the densities of all rows but the leaders.
+    Right: the prior density of the parameters and the densities of the leaders.
     """
     lik, (partitions, leaders) = state.problem.likelihood, leaders_of(order)
     state.labels[:] = np.arange(N)
@@ -81,7 +81,7 @@ def test_given_leaders_weights_and_parameters_labels_are_independent(likelihood,
     gammas, worst = np.random.default_rng(6).gamma(1.0, size=N), 0.0
     for prior in PRIOR_EXAMPLES:
         (log_v, log_w), sigma = prior.tables(N, N), prior.sigma_now
-        for j, (row, leader) in enumerate(zip(partitions, leaders, strict=True)):
+        for j, leader in enumerate(leaders):
             firsts, sizes = np.unique(leader, return_counts=True)
             k = len(firsts)
             if not np.isfinite(log_v[k]):
