@@ -30,11 +30,7 @@ LIKELIHOOD_EXAMPLES = [
     for name, cls in LIKELIHOODS.items()
     for j, (likelihood, X) in enumerate(cls.examples(np.random.default_rng(2)))
 ]
-EVERYWHERE = (
-    "gibbs",
-    "split_merge",
-    "blocked",
-)  # samplers that are tested on every likelihood by default
+EVERYWHERE = ("gibbs", "split_merge", "blocked")  # tested on every likelihood by default
 PLAIN = ("nig-0", "nig-1", "niw-0", "niw-1", "bernoulli-0")  # on these, every sampler is
 COMPOUND = ("columns-0", "niw-4")  # made of others, or of levels of them, with proofs of their own
 
