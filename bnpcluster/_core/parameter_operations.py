@@ -14,7 +14,9 @@ from __future__ import annotations
 import math
 
 from bnpcluster._core.jit import generic
-from bnpcluster._core.operations import clear
+
+TILE = 128
+"""So many items are treated at a time. A tile with fewer items repeats its first one."""
 
 
 @generic
@@ -56,20 +58,50 @@ def put_sums(lik, slot, parameters, sums, k, m):
     """
 
 
+@generic(needs=(add_row,))
+def add_rows(lik, parameters, sums, tile, labels, scratch):
+    """Add the items of a tile to the sums of their blocks, labels[r] that of tile[r].
+
+    A label of -1 stands for an item that is not there.
+    """
+    for r in range(TILE):
+        if labels[r] >= 0:
+            add_row(lik, parameters, sums, labels[r], tile[r])
+
+
 @generic(needs=(log_density,))
-def add_log_densities(lik, parameters, items, n_blocks, slack, scratch, scores):
-    """Add log f(items[r] | the parameters of block k) to scores[k, r], for all items and blocks.
+def add_log_densities(lik, parameters, tile, blocks, slack, scratch, scores):
+    """Add log f(tile[r] | the parameters of block blocks[c]) to scores[c, r], for all r and c.
 
     An entry of -inf stays. So may any entry become -inf that provably ends more than `slack` below
-    the largest of its item. `scratch` has `scratch_rows` rows, with an entry per item or block.
+    the largest of its item. `scratch` has the shape of `scratch_shape`.
     """
-    for k in range(n_blocks):
-        for r in range(len(items)):
-            if scores[k, r] > -math.inf:
-                scores[k, r] += log_density(lik, parameters, k, items[r])
+    for c in range(len(blocks)):
+        for r in range(TILE):
+            if scores[c, r] > -math.inf:
+                scores[c, r] += log_density(lik, parameters, blocks[c], tile[r])
 
 
-@generic(needs=(clear,))
-def scratch_rows(lik):
-    """The number of rows of scratch space that `add_log_densities` needs."""
-    return 1
+@generic(needs=(log_density,))
+def bound_log_densities(lik, parameters, tile, scratch, low, high):
+    """Write bounds of log f(item | the parameters of block k) to low[k] and high[k], for all k.
+
+    They hold for all items of the tile. Return False, without bounds, if none are cheap.
+    """
+    return False
+
+
+@generic(needs=(log_density,))
+def gather(lik, items):
+    """The items in an order in which those of a tile are near one another, so that bounds are good.
+
+    This operation and the next one are called only outside kernels. The order must be a function of
+    the data.
+    """
+    return items
+
+
+@generic(needs=(log_density,))
+def scratch_shape(lik, n_blocks):
+    """The shape of the scratch space that operations on tiles need."""
+    return 1, 1

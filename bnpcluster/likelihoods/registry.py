@@ -5,7 +5,8 @@ from __future__ import annotations
 import bnpcluster.likelihoods.discrete.term_parameters
 import bnpcluster.likelihoods.gaussian.column_parameters
 import bnpcluster.likelihoods.gaussian.normal_parameters
-import bnpcluster.likelihoods.mixed.pair_parameters  # noqa: F401  these four register operations
+import bnpcluster.likelihoods.gaussian.normal_tiles
+import bnpcluster.likelihoods.mixed.pair_parameters  # noqa: F401  these five register operations
 from bnpcluster.likelihoods.base import Likelihood
 from bnpcluster.likelihoods.discrete.bernoulli import Bernoulli
 from bnpcluster.likelihoods.discrete.categorical import Categorical

@@ -14,6 +14,7 @@ import numpy as np
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import padded
 from bnpcluster._core.parameter_operations import (
+    TILE,
     add_log_densities,
     add_row,
     draw_parameters,
@@ -21,6 +22,7 @@ from bnpcluster._core.parameter_operations import (
     log_density_of_parameters,
     new_sums,
     put_sums,
+    scratch_shape,
 )
 from bnpcluster.likelihoods.discrete import bernoulli, categorical, gamma_poisson
 from bnpcluster.likelihoods.discrete.bernoulli import BernoulliSlots
@@ -179,37 +181,43 @@ def _put_totals(lik, slot, parameters, sums, k, m):
 
 
 @kernel(inline=True)
-def spread(values, n_blocks, scores, r):
-    """Add one value per block to the scores of a row."""
-    for k in range(n_blocks):
-        scores[k, r] += values[k]
+def spread(values, blocks, scores, r):
+    """Add the values of some blocks to the scores of a row."""
+    for c in range(len(blocks)):
+        scores[c, r] += values[blocks[c]]
 
 
-def _add_log_densities(lik, parameters, items, n_blocks, slack, scratch, scores):
-    width, sums = padded(n_blocks), scratch[0]
-    for r in range(len(items)):
+def _add_log_densities(lik, parameters, tile, blocks, slack, scratch, scores):
+    width, sums = len(parameters.bias), scratch[0]
+    for r in range(TILE):
         for k in range(width):
             sums[k] = parameters.bias[k]
-        for p in range(lik.start[items[r]], lik.start[items[r] + 1]):
+        for p in range(lik.start[tile[r]], lik.start[tile[r] + 1]):
             weight = parameters.weight[lik.terms[p]]
             for k in range(width):
                 sums[k] += weight[k]
-        spread(sums, n_blocks, scores, r)
+        spread(sums, blocks, scores, r)
 
 
 @add_log_densities.register(PoissonSlots)
-def _add_log_densities_of_counts(lik, parameters, items, n_blocks, slack, scratch, scores):
-    width, sums = padded(n_blocks), scratch[0]
-    for r in range(len(items)):
+def _add_log_densities_of_counts(lik, parameters, tile, blocks, slack, scratch, scores):
+    width, sums = len(parameters.bias), scratch[0]
+    for r in range(TILE):
         for k in range(width):
-            sums[k] = parameters.bias[k] + lik.log_base[items[r]]
-        for p in range(lik.start[items[r]], lik.start[items[r] + 1]):
+            sums[k] = parameters.bias[k] + lik.log_base[tile[r]]
+        for p in range(lik.start[tile[r]], lik.start[tile[r] + 1]):
             weight, y = parameters.weight[lik.terms[p]], float(lik.values[p])
             for k in range(width):
                 sums[k] += y * weight[k]
-        spread(sums, n_blocks, scores, r)
+        spread(sums, blocks, scores, r)
 
 
+def _scratch_shape(lik, n_blocks):
+    return 1, padded(n_blocks)
+
+
+for cls in (BernoulliSlots, CategoricalSlots, PoissonSlots):
+    scratch_shape.register(cls)(_scratch_shape)
 for cls in (BernoulliSlots, CategoricalSlots):
     log_density.register(cls)(_log_density)
     new_sums.register(cls)(_new_counts)

@@ -58,13 +58,21 @@ def _put_sums(lik, slot, parameters, sums, k, m):
     return ops.put_sums(lik.second, slot, parameters.second, sums.second, k, m) and first
 
 
+@ops.add_rows.register(Pair)
+def _add_rows(lik, parameters, sums, tile, labels, scratch):
+    ops.add_rows(lik.first, parameters.first, sums.first, tile, labels, scratch)
+    ops.add_rows(lik.second, parameters.second, sums.second, tile, labels, scratch)
+
+
 @ops.add_log_densities.register(Pair)
-def _add_log_densities(lik, parameters, items, n_blocks, slack, scratch, scores):
+def _add_log_densities(lik, parameters, tile, blocks, slack, scratch, scores):
     # What one part loses, the other may win back: neither may leave out anything.
-    ops.add_log_densities(lik.first, parameters.first, items, n_blocks, math.inf, scratch, scores)
-    ops.add_log_densities(lik.second, parameters.second, items, n_blocks, math.inf, scratch, scores)
+    one, two = parameters.first, parameters.second
+    ops.add_log_densities(lik.first, one, tile, blocks, math.inf, scratch, scores)
+    ops.add_log_densities(lik.second, two, tile, blocks, math.inf, scratch, scores)
 
 
-@ops.scratch_rows.register(Pair)
-def _scratch_rows(lik):
-    return max(ops.scratch_rows(lik.first), ops.scratch_rows(lik.second))
+@ops.scratch_shape.register(Pair)
+def _scratch_shape(lik, n_blocks):
+    one, two = (ops.scratch_shape(part, n_blocks) for part in (lik.first, lik.second))
+    return max(one[0], two[0]), max(one[1], two[1])

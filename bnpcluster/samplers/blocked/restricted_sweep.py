@@ -16,12 +16,11 @@ import numpy as np
 from joblib import cpu_count
 from numpy.typing import NDArray
 
-from bnpcluster._core.parameter_operations import draw_parameters
+from bnpcluster._core.parameter_operations import TILE, draw_parameters, gather
 from bnpcluster._core.state import State, Stopped
 from bnpcluster.samplers.blocked.assignment import (
     CHUNK,
     LAST,
-    TILE,
     Message,
     Part,
     assign,
@@ -41,7 +40,9 @@ def restricted_sweep(state: State, n_jobs: int | None, rng: np.random.Generator)
     lik, n_blocks = state.problem.likelihood, state.n_blocks
     labels = np.full(len(state.labels), -1, np.int32)
     labels[(message.leaders & LOW).astype(np.intp)] = np.arange(n_blocks)
-    items = state.problem.items
+    if "items" not in state.scratch:
+        state.scratch["items"] = gather(lik, state.problem.items)
+    items = state.scratch["items"]
     chunks = [items[start : start + CHUNK] for start in range(0, len(items), CHUNK)]
     total = new_part(lik, n_blocks)
     run = partial(part_of_chunk, lik, message, labels)

@@ -1,0 +1,38 @@
+"""An order of rows in which neighbours are near one another: along a Morton curve."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnpcluster._core.jit import kernel
+
+BITS = 20  # of a column
+
+
+def in_curve_order(X: NDArray[np.float64], items: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Rows `items` of one, two or three columns, along a Morton curve through their ranks.
+
+    Ranks instead of values, so that a value far from all others changes nothing.
+    """
+    codes = np.zeros(len(items), np.uint64)
+    for d in range(X.shape[1]):
+        column = X[items, d]
+        low, high = np.quantile(column, [0.001, 0.999]) if len(column) else (0.0, 0.0)
+        width = max(high - low, 1e-300)
+        cells = np.clip((column - low) * ((2.0**BITS - 1) / width), 0, 2.0**BITS - 1)
+        interleave(cells.astype(np.uint64), np.uint64(X.shape[1]), np.uint64(d), codes)
+    return items[np.argsort(codes, kind="stable")]
+
+
+@kernel
+def interleave(cells, n_columns, d, codes):
+    """Write bit b of the cells to bit b * n_columns + d of the codes."""
+    one = np.uint64(1)
+    for i in range(len(cells)):
+        cell, code, shift = cells[i], codes[i], d
+        for _ in range(BITS):
+            code |= (cell & one) << shift
+            cell >>= one
+            shift += n_columns
+        codes[i] = code
