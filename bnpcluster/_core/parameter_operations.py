@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from bnpcluster._core.jit import generic
 
 TILE = 128
@@ -74,7 +76,7 @@ def add_log_densities(lik, parameters, tile, blocks, slack, scratch, scores):
     """Add log f(tile[r] | the parameters of block blocks[c]) to scores[c, r], for all r and c.
 
     An entry of -inf stays. So may any entry become -inf that provably ends more than `slack` below
-    the largest of its item. `scratch` has the shape of `scratch_shape`.
+    the largest of its item. `scratch` is that of `new_scratch`.
     """
     for c in range(len(blocks)):
         for r in range(TILE):
@@ -102,6 +104,6 @@ def gather(lik, items):
 
 
 @generic(needs=(log_density,))
-def scratch_shape(lik, n_blocks):
-    """The shape of the scratch space that operations on tiles need."""
-    return 1, 1
+def new_scratch(lik, n_blocks):
+    """Scratch space for operations on tiles: an array, or a NamedTuple of arrays."""
+    return np.zeros(1)

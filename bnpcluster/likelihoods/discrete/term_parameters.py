@@ -20,9 +20,9 @@ from bnpcluster._core.parameter_operations import (
     draw_parameters,
     log_density,
     log_density_of_parameters,
+    new_scratch,
     new_sums,
     put_sums,
-    scratch_shape,
 )
 from bnpcluster.likelihoods.discrete import bernoulli, categorical, gamma_poisson
 from bnpcluster.likelihoods.discrete.bernoulli import BernoulliSlots
@@ -188,7 +188,7 @@ def spread(values, blocks, scores, r):
 
 
 def _add_log_densities(lik, parameters, tile, blocks, slack, scratch, scores):
-    width, sums = len(parameters.bias), scratch[0]
+    width, sums = len(parameters.bias), scratch
     for r in range(TILE):
         for k in range(width):
             sums[k] = parameters.bias[k]
@@ -201,7 +201,7 @@ def _add_log_densities(lik, parameters, tile, blocks, slack, scratch, scores):
 
 @add_log_densities.register(PoissonSlots)
 def _add_log_densities_of_counts(lik, parameters, tile, blocks, slack, scratch, scores):
-    width, sums = len(parameters.bias), scratch[0]
+    width, sums = len(parameters.bias), scratch
     for r in range(TILE):
         for k in range(width):
             sums[k] = parameters.bias[k] + lik.log_base[tile[r]]
@@ -212,12 +212,12 @@ def _add_log_densities_of_counts(lik, parameters, tile, blocks, slack, scratch, 
         spread(sums, blocks, scores, r)
 
 
-def _scratch_shape(lik, n_blocks):
-    return 1, padded(n_blocks)
+def _new_scratch(lik, n_blocks):
+    return np.zeros(padded(n_blocks))
 
 
 for cls in (BernoulliSlots, CategoricalSlots, PoissonSlots):
-    scratch_shape.register(cls)(_scratch_shape)
+    new_scratch.register(cls)(_new_scratch)
 for cls in (BernoulliSlots, CategoricalSlots):
     log_density.register(cls)(_log_density)
     new_sums.register(cls)(_new_counts)

@@ -1,4 +1,4 @@
-"""An order of rows in which neighbours are near one another: along a Morton curve."""
+"""Orders of rows in which neighbours are near one another. They are functions of the data alone."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from bnpcluster._core.jit import kernel
 
 BITS = 20  # of a column
+PIVOTS, SHARE = 64, 256  # pivots, but at most one in so many rows
 
 
 def in_curve_order(X: NDArray[np.float64], items: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Rows `items` of one, two or three columns, along a Morton curve through their ranks.
+    """Rows `items` of one, two or three columns along a Morton curve.
 
-    Ranks instead of values, so that a value far from all others changes nothing.
+    Cells divide the range of nearly all values, so that one far from all others changes nothing.
     """
     codes = np.zeros(len(items), np.uint64)
     for d in range(X.shape[1]):
@@ -36,3 +37,34 @@ def interleave(cells, n_columns, d, codes):
             cell >>= one
             shift += n_columns
         codes[i] = code
+
+
+def by_nearest_pivot(X: NDArray[np.float64], items: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Rows `items` ordered by the nearest of a few of them."""
+    n_pivots = min(PIVOTS, len(items) // SHARE)
+    if n_pivots < 2:
+        return items
+    pivots = np.ascontiguousarray(X[items[:: len(items) // n_pivots][:n_pivots]])
+    nearest = np.zeros(len(items), np.intp)
+    find_nearest(X, items, pivots, nearest)
+    return items[np.argsort(nearest, kind="stable")]
+
+
+@kernel
+def find_nearest(X, items, pivots, nearest):
+    """The nearest pivot of every row."""
+    for j in range(len(items)):
+        least = np.inf
+        for p in range(len(pivots)):
+            distance = squared_distance(X[items[j]], pivots[p])
+            if distance < least:
+                least, nearest[j] = distance, p
+
+
+@kernel(reassociate=True)
+def squared_distance(x, y):
+    """|x - y|^2"""
+    total = 0.0
+    for d in range(len(x)):
+        total += (x[d] - y[d]) ** 2
+    return total

@@ -23,6 +23,13 @@ class PairSums(NamedTuple):
     second: Any
 
 
+class PairScratch(NamedTuple):
+    """The scratch space of both parts."""
+
+    first: Any
+    second: Any
+
+
 @ops.draw_parameters.register(Pair)
 def _draw_parameters(lik, n_blocks, rng):
     first = ops.draw_parameters(lik.first, n_blocks, rng)
@@ -60,19 +67,18 @@ def _put_sums(lik, slot, parameters, sums, k, m):
 
 @ops.add_rows.register(Pair)
 def _add_rows(lik, parameters, sums, tile, labels, scratch):
-    ops.add_rows(lik.first, parameters.first, sums.first, tile, labels, scratch)
-    ops.add_rows(lik.second, parameters.second, sums.second, tile, labels, scratch)
+    ops.add_rows(lik.first, parameters.first, sums.first, tile, labels, scratch.first)
+    ops.add_rows(lik.second, parameters.second, sums.second, tile, labels, scratch.second)
 
 
 @ops.add_log_densities.register(Pair)
 def _add_log_densities(lik, parameters, tile, blocks, slack, scratch, scores):
     # What one part loses, the other may win back: neither may leave out anything.
     one, two = parameters.first, parameters.second
-    ops.add_log_densities(lik.first, one, tile, blocks, math.inf, scratch, scores)
-    ops.add_log_densities(lik.second, two, tile, blocks, math.inf, scratch, scores)
+    ops.add_log_densities(lik.first, one, tile, blocks, math.inf, scratch.first, scores)
+    ops.add_log_densities(lik.second, two, tile, blocks, math.inf, scratch.second, scores)
 
 
-@ops.scratch_shape.register(Pair)
-def _scratch_shape(lik, n_blocks):
-    one, two = (ops.scratch_shape(part, n_blocks) for part in (lik.first, lik.second))
-    return max(one[0], two[0]), max(one[1], two[1])
+@ops.new_scratch.register(Pair)
+def _new_scratch(lik, n_blocks):
+    return PairScratch(*(ops.new_scratch(part, n_blocks) for part in (lik.first, lik.second)))

@@ -18,9 +18,9 @@ from bnpcluster._core.parameter_operations import (
     add_log_densities,
     add_rows,
     bound_log_densities,
+    new_scratch,
     new_sums,
     put_sums,
-    scratch_shape,
 )
 from bnpcluster._core.partition import change_size
 from bnpcluster.samplers.blocked.counters import fill_random, fill_ranks
@@ -74,7 +74,7 @@ class Part(NamedTuple):
     last: np.ndarray
     before: np.ndarray
     scores: np.ndarray  # by block and row of a tile
-    scratch: np.ndarray
+    scratch: Any
 
 
 def new_part(lik: Any, n_blocks: int) -> Part:
@@ -94,7 +94,7 @@ def new_part(lik: Any, n_blocks: int) -> Part:
         integers[2],
         floats[3],
         np.zeros((n_blocks, TILE)),
-        np.zeros(scratch_shape(lik, n_blocks)),
+        new_scratch(lik, n_blocks),
     )
 
 
