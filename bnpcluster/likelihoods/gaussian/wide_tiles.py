@@ -25,7 +25,7 @@ from bnpcluster._core.parameter_operations import (
 from bnpcluster.likelihoods.gaussian.nearby import by_nearest_pivot
 from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW
 
-LANES = 32  # rows that are evaluated at a time
+LANES = 64  # rows that are evaluated at a time
 STEP = 8  # columns between two looks at the partial sums
 WIDE = 16  # columns from which on four rows are added to sums at a time
 FEW = 16  # columns up to which searching for near rows is not worth while
