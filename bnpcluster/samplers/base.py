@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._core import operations as ops
+from bnpcluster._core import operations, parameter_operations
 from bnpcluster._core.components import Component
 from bnpcluster._core.jit import Generic
 from bnpcluster._core.state import State
+
+OPERATIONS: dict[str, Any] = {**vars(parameter_operations), **vars(operations)}
+"""The operations of likelihoods by name."""
 
 
 class Sampler(Component):
@@ -20,7 +23,7 @@ class Sampler(Component):
     """
 
     requires: tuple[str, ...] = ()
-    """Names of operations in `bnpcluster._core.operations` that the likelihood must have."""
+    """Names of the operations in `bnpcluster._core` that the likelihood must have."""
 
     @property
     def learns_from(self) -> str | None:
@@ -61,6 +64,8 @@ def can_sample(sampler: type[Sampler], bound: Any) -> bool:
 
 
 def offers(bound: Any, name: str) -> bool:
-    """Whether bound data have the operation `name`, registered or by its fallback."""
-    operation: Generic = getattr(ops, name)
-    return operation.find(type(bound)) is not None
+    """Whether bound data, and their parts, have the operation `name`, if only by its fallback."""
+    operation: Generic = OPERATIONS[name]
+    parts = [part for part in bound if operations.clear.find(type(part)) is not None]
+    found = operation.find(type(bound)) is not None
+    return found and all(offers(part, name) for part in parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bnpcluster.samplers.arm_sams import ARMWithSAMS
 from bnpcluster.samplers.base import Sampler
+from bnpcluster.samplers.blocked.blocked import Blocked
 from bnpcluster.samplers.gibbs import Gibbs
 from bnpcluster.samplers.reconfiguration.arm import ARM
 from bnpcluster.samplers.smc.annealed import AnnealedSMC
@@ -17,6 +18,7 @@ from bnpcluster.samplers.split_merge.split_merge import SplitMerge
 SAMPLERS: dict[str, type[Sampler]] = {
     "split_merge": SplitMerge,
     "gibbs": Gibbs,
+    "blocked": Blocked,
     "jain_neal": JainNeal,
     "sams": SAMS,
     "pgsm": PGSM,

@@ -1,0 +1,1 @@
+"""The blocked sampler: parameters of clusters are drawn, then all labels at once."""
