@@ -83,7 +83,8 @@ def new_part(lik: Any, n_blocks: int) -> Part:
     return Part(
         np.zeros(n_blocks, np.intp),
         new_sums(lik, n_blocks),
-        *np.zeros((2, n_blocks)),
+        np.zeros(n_blocks),
+        np.zeros(n_blocks),
         np.zeros(n_blocks, np.intp),
         integers[0],
         floats[0],
