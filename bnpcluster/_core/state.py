@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,14 +31,6 @@ LONGEST = 0.1  # seconds that a kernel call may take, so that a stop is noticed 
 
 class Stopped(Exception):
     """Raised between kernel calls when the user or the time limit stops a chain."""
-
-
-class Learned(NamedTuple):
-    """Learned hyper-parameters of the likelihood, or None, and what is computed from them."""
-
-    values: np.ndarray | None
-    log_density: float
-    traces: dict[str, float]
 
 
 class State:
@@ -95,7 +87,8 @@ class State:
         self.adapting = False
         self.archive: Any = None
         self.scratch: dict[str, Any] = {}
-        self._known: Learned | None = None
+        self._known: dict[Callable, Any] = {}  # read from the learned hyper-parameters
+        self._learns = learned(self.problem.likelihood) is not None
         self._chunk = 1024
         self._batch = 16
         self.rebuild()
@@ -137,36 +130,32 @@ class State:
     @property
     def learned(self) -> np.ndarray | None:
         """The learned hyper-parameters of the likelihood, not to be changed; or None."""
-        return self._known_learned().values
+        return self._read(fixed_learned)
 
     def set_learned(self, values: np.ndarray) -> None:
         """Replace the learned hyper-parameters."""
         set_learned(self.problem.likelihood, values)
-        self._known = None
+        self._known = {}
         self.rebuild()
 
     def move_learned(self, rng: np.random.Generator) -> None:
         """Draw the learned hyper-parameters given all else, if there are any."""
-        if self.learned is not None:
+        if self._learns:
             likelihood, beta = self.problem.likelihood, self.problem.beta
             renewed = move_learned(likelihood, self.labels, beta, rng)
-            self._known = None
+            self._known = {}
             if not renewed:
                 self.rebuild()
 
     def traces_learned(self) -> dict[str, float]:
         """The learned hyper-parameters as a few numbers by name."""
-        return self._known_learned().traces
+        return self._read(traces_learned)
 
-    def _known_learned(self) -> Learned:
-        """The learned hyper-parameters; they are read again only after a change."""
-        if self._known is None:
-            bound = self.problem.likelihood
-            values = learned(bound)
-            if values is not None:
-                values.setflags(write=False)
-            self._known = Learned(values, float(log_learned(bound)), traces_learned(bound))
-        return self._known
+    def _read(self, read: Callable[[Any], Any]) -> Any:
+        """Something that depends on the learned hyper-parameters; read again after a change."""
+        if read not in self._known:
+            self._known[read] = read(self.problem.likelihood)
+        return self._known[read]
 
     def rebuild(self) -> None:
         """Renumber the blocks by first item and recompute all statistics from the labels."""
@@ -248,12 +237,20 @@ class State:
 
     def log_posterior(self) -> float:
         """Log p(data, partition, hyper-parameters)."""
-        of_prior, of_likelihood = self.prior.log_hyper_density(), self._known_learned().log_density
+        of_prior, of_likelihood = self.prior.log_hyper_density(), float(self._read(log_learned))
         return self.log_joint() + of_prior + of_likelihood
 
     def mean_log_density(self, items: np.ndarray) -> float:
         """The mean over some items of the log density of a further item with the same values."""
         return float(mean_log_density(self.problem, self.partition, items))
+
+
+def fixed_learned(bound: Any) -> np.ndarray | None:
+    """The learned hyper-parameters, not to be changed; or None."""
+    values = learned(bound)
+    if values is not None:
+        values.setflags(write=False)
+    return values
 
 
 def grown_bound(bound: Any, capacity: int) -> Any:

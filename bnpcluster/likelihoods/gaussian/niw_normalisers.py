@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bnpcluster.likelihoods.gaussian.learned_covariance import log_multigamma
+from bnpcluster.likelihoods.gaussian.learned_covariance import log_det, log_multigamma
 
 
 @lru_cache(maxsize=32)
@@ -29,9 +29,17 @@ def normalisers(
 
     `log_unit` is the sum of the logs of the units of the columns.
     """
-    predictive, marginal = terms_by_size(n, len(scale), float(nu), float(kappa))
-    of_scale = 0.5 * nu * np.linalg.slogdet(scale)[1]
-    return predictive - log_unit, marginal - np.arange(n + 2) * log_unit + of_scale
+    tables = _tables_in_units(n, len(scale), float(nu), float(kappa), float(log_unit))
+    return tables[0].copy(), tables[1] + 0.5 * nu * log_det(scale)
+
+
+@lru_cache(maxsize=32)
+def _tables_in_units(
+    n: int, d: int, nu: float, kappa: float, log_unit: float
+) -> tuple[NDArray, NDArray]:
+    """The same tables for a scale matrix of determinant one."""
+    predictive, marginal = terms_by_size(n, d, nu, kappa)
+    return predictive - log_unit, marginal - np.arange(n + 2) * log_unit
 
 
 def normalisers_by_level(

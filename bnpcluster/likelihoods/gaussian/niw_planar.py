@@ -113,12 +113,13 @@ def put_values(lik, values):
 
 def slots_in_use(lik, labels, rng):
     """The blocks, with the inverse factors that keep all digits of S."""
-    k = np.arange(labels.max() + 1)
-    inv_chol = np.zeros((len(k), 2, 2))
+    k = slice(labels.max() + 1)
+    inv_chol = np.zeros((k.stop, 2, 2))
     inv_chol[:, 0, 0] = 1.0 / np.sqrt(lik.s00[k])
     inv_chol[:, 1, 1] = 1.0 / np.sqrt(lik.rest[k])
     inv_chol[:, 1, 0] = -lik.slope[k] * inv_chol[:, 1, 1]
-    mean = np.column_stack([lik.mean0[k], lik.mean1[k]])
+    mean = np.empty((k.stop, 2))
+    mean[:, 0], mean[:, 1] = lik.mean0[k], lik.mean1[k]
     return Blocks.of(lik.size[k], mean, inv_chol, lik.log_det[k])
 
 
