@@ -3,9 +3,10 @@
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
 found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
-smc (particle filters), wide (agreement of separate fits of wide data), search (for a point
-estimate, against all partitions), defaults and others (beside scikit-learn), merging (costs of the
-estimate and joins of components). Without parts, all of them.
+smc (particle filters), starts (what chains reach from opposite starts), wide (agreement of separate
+fits of wide data), search (for a point estimate, against all partitions), defaults and others
+(beside scikit-learn), merging (costs of the estimate and joins of components). Without parts, all
+of them.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from benchmarks import (
     scaling,
     search,
     smc,
+    starts,
     sweeps,
     wide,
 )
@@ -40,6 +42,7 @@ PARTS = {
     "mixing": mixing.measure,
     "networks": networks.measure,
     "smc": smc.measure,
+    "starts": starts.measure,
     "search": search.measure,
     "wide": wide.measure,
     "defaults": defaults.measure,
