@@ -262,7 +262,9 @@ COMMANDS = {
         "bnpcluster.cli.mutations:pyclone",
     ),
     "compile": Command(
-        "compile the code of fits beforehand, for a new machine or an image of a container",
+        "compile the code of fits beforehand, for a new machine or an image of a container; tables "
+        "with missing cells are included, but every combination of mixed columns has code of its "
+        "own, and only the commonest is compiled",
         {},
         {
             "kinds": [
