@@ -262,15 +262,14 @@ COMMANDS = {
         "bnpcluster.cli.mutations:pyclone",
     ),
     "compile": Command(
-        "compile the code of fits beforehand, for a new machine or an image of a container; tables "
-        "with missing cells are included, but every combination of mixed columns has code of its "
-        "own, and only the commonest is compiled",
+        "compile the code of fits beforehand, for a new machine or an image of a container",
         {},
         {
             "kinds": [
                 Option(
                     "--likelihood",
-                    f"{', '.join(names.LIKELIHOODS)} (all of them); may be repeated",
+                    f"{', '.join(names.LIKELIHOODS)} (all of them), with and without missing "
+                    "cells; of mixed columns, the commonest combination; may be repeated",
                     "NAME",
                     values.one_of("likelihood", names.LIKELIHOODS),
                     [],
