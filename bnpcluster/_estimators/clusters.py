@@ -29,13 +29,15 @@ def loss_and_cost(point_estimate: Any) -> tuple[str, float]:
     is_pair = isinstance(point_estimate, (tuple, list)) and len(point_estimate) == 2
     loss, cost = point_estimate if is_pair else (point_estimate, 1.0)
     if not isinstance(loss, str) or loss not in ESTIMATES:
-        unknown = arguments.unknown("point_estimate", str(loss), ESTIMATES)
-        python = ' A pair adds the cost of separating rows that belong together: ("vi", 1.5).'
-        shell = (
-            f"--point-estimate must be one of {', '.join(ESTIMATES)}, or have a cost of separating "
-            f"rows that belong together, such as vi,1.5; got {given(point_estimate).shell}."
+        cost_of = "the cost of separating rows that belong together"
+        raise ValueError(
+            Message(
+                arguments.unknown("point_estimate", given(loss).shell, ESTIMATES),
+                Action(
+                    f' A pair adds {cost_of}: ("vi", 1.5).', f" Add {cost_of} like this: vi,1.5."
+                ),
+            )
         )
-        raise ValueError(Message(Action(unknown + python, shell)))
     if is_pair and loss == "map":
         raise ValueError(
             Message(

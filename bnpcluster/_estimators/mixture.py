@@ -503,8 +503,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         X : ndarray of shape (n, n_features), or a data frame
             The new rows. If the fit had a data frame of pandas, they are one, with its columns and
             categories. A constant column that was left out of the fit has its constant. With
-            `by_draw`, an array of shape (n_chains, n_draws, n, n_features), with the codes of
-            categories.
+            `by_draw`, always an array of shape (n_chains, n_draws, n, n_features). There,
+            categories are codes: their positions from 0 in the sorted categories of the fit.
         """
         check_is_fitted(self)
         rng = np.random.default_rng(arguments.seed_sequence(random_state))
@@ -531,7 +531,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         Returns
         -------
         sets : ndarray of shape (n, n_samples, n_features)
-            The data sets. Categories are codes. Columns that a fit would leave out are missing.
+            The data sets, always as an array. Categories are codes: their positions from 0 in the
+            sorted categories of X. Columns that a fit would leave out are missing.
 
         Examples
         --------

@@ -268,7 +268,8 @@ COMMANDS = {
             "kinds": [
                 Option(
                     "--likelihood",
-                    f"{', '.join(names.LIKELIHOODS)} (all of them); may be repeated",
+                    f"{', '.join(names.LIKELIHOODS)} (all of them), with and without missing "
+                    "cells; of mixed columns, the commonest combination; may be repeated",
                     "NAME",
                     values.one_of("likelihood", names.LIKELIHOODS),
                     [],

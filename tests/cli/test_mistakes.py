@@ -171,7 +171,11 @@ MISTAKES = [
     ("fit flower.csv --out r", "flower.csv: No such file.* Did you mean flowers.csv[?]"),
     (
         "fit flowers.csv --out r --columns height --point-estimate mean",
-        "--point-estimate must be one of vi, binder, map, or .* such as vi,1.5; got mean[.]",
+        "Unknown point_estimate 'mean'. Available: .* that belong together like this: vi,1.5[.]",
+    ),
+    (
+        "fit flowers.csv --out r --columns height --point-estimate vi,1,2",
+        "Unknown point_estimate 'vi,1,2'. Available: 'vi'",
     ),
     (
         "fit flowers.csv --out r --columns height --point-estimate vi,3",

@@ -1,6 +1,7 @@
 """R-hat, effective sample sizes, autocorrelation times, and the verdict."""
 
 import math
+import re
 import subprocess
 import sys
 
@@ -404,3 +405,17 @@ def test_few_draws_and_one_chain_have_a_verdict(n_chains, n_draws):
     assert ("Too few draws" in found.verdict) is not enough
     assert str(found).endswith(found.verdict)
     assert found.verdict.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("limit", "option"), [("n_draws", "--draws"), ("max_draws", "--max-draws")]
+)
+def test_the_command_line_advises_the_option_that_counts(limit, option):
+    apart = diagnose(stuck_posterior([[0, 0, 0, 0], [0, 0, 1, 1]]), limit=limit).verdict
+    assert f"run longer with more {option}, or try" in apart.shell
+    assert "run longer with continue_fit(n_draws)" in apart
+    posterior = random_posterior(np.random.default_rng(0), 2, 100)
+    few = diagnose(posterior, limit=limit).verdict
+    number = int(re.search(rf"wanted\): {option} (\d+) should be enough", few.shell)[1])
+    more = int(re.search(r"continue_fit\((\d+)\) should be enough", few)[1])
+    assert number == 100 + more
