@@ -50,6 +50,12 @@ class Sampler(BaseEstimator):
 def check_operations(sampler: Sampler, bound: Any, likelihood: object) -> None:
     """Raise an error if the likelihood lacks an operation, before anything compiles."""
     missing = [name for name in sampler.requires if not offers(bound, name)]
+    if missing and getattr(likelihood, "takes_nan", False):
+        raise TypeError(
+            f"{type(sampler).__name__} needs rows without missing entries, and a likelihood that "
+            f"has the operation{'s' if len(missing) > 1 else ''} {', '.join(missing)}: impute "
+            "missing entries, or use another sampler."
+        )
     if missing:
         raise TypeError(
             f"{type(sampler).__name__} does not work with {type(likelihood).__name__}: the "
