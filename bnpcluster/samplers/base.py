@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -50,11 +51,10 @@ class Sampler(BaseEstimator):
 def check_operations(sampler: Sampler, bound: Any, likelihood: object) -> None:
     """Raise an error if the likelihood lacks an operation, before anything compiles."""
     missing = [name for name in sampler.requires if not offers(bound, name)]
-    if missing and getattr(likelihood, "takes_nan", False):
+    if missing and _takes_complete_rows(type(sampler), likelihood):
         raise TypeError(
-            f"{type(sampler).__name__} needs rows without missing entries, and a likelihood that "
-            f"has the operation{'s' if len(missing) > 1 else ''} {', '.join(missing)}: impute "
-            "missing entries, or use another sampler."
+            f"{type(sampler).__name__} does not work with missing entries: impute them, or use "
+            "another sampler."
         )
     if missing:
         raise TypeError(
@@ -62,6 +62,16 @@ def check_operations(sampler: Sampler, bound: Any, likelihood: object) -> None:
             f"likelihood lacks the operation{'s' if len(missing) > 1 else ''} "
             f"{', '.join(missing)}."
         )
+
+
+def _takes_complete_rows(sampler: type[Sampler], likelihood: Any) -> bool:
+    """Whether the sampler works with a likelihood that may have missing entries if none are."""
+    if not getattr(likelihood, "takes_nan", False):
+        return False
+    with suppress(TypeError, ValueError):  # a likelihood from outside may have no examples
+        example, X = type(likelihood).examples(np.random.default_rng(0))[0]
+        return can_sample(sampler, example.bind(X))
+    return False
 
 
 def can_sample(sampler: type[Sampler], bound: Any) -> bool:
