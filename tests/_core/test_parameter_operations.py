@@ -223,6 +223,19 @@ def test_sums_that_lose_digits_say_so():
         assert not fill_slot(lik, 1, drawn, sums, 0, 50)
 
 
+def test_a_part_that_lost_its_digits_is_heard():
+    rng = np.random.default_rng(0)
+    tiny = NormalInverseWishart(mean=0.0, kappa=1.0, nu=4.0, scale=1e-18)
+    X = rng.normal(size=(50, 1)) + 1e-9 * rng.normal(size=(50, 3))
+    for parts in ([(tiny, [0, 1]), ("nig", 2)], [("nig", 2), (tiny, [0, 1])]):
+        state = State(Columns(parts).bind(X), DirichletProcess(1.0), np.zeros(50, int))
+        lik = state.problem.likelihood
+        drawn, sums = draw_parameters(lik, 1, rng), new_sums(lik, 1)
+        for i in range(50):
+            sum_row(lik, drawn, sums, 0, i)
+        assert not fill_slot(lik, 1, drawn, sums, 0, 50)
+
+
 def test_every_likelihood_without_missing_entries_is_served():
     served = {
         name

@@ -110,11 +110,11 @@ def test_given_leaders_weights_and_parameters_labels_are_independent(likelihood,
     assert worst < 1e-12
 
 
-def mixture(n, d=2, k=5, seed=0):
+def mixture(n, d=2, k=5, seed=0, spread=2.0):
     """Rows of clusters that overlap, and labels that are not theirs everywhere."""
     rng = np.random.default_rng(seed)
     y = rng.integers(k, size=n)
-    X = 2.0 * rng.normal(size=(k, d))[y] + rng.normal(size=(n, d))
+    X = spread * rng.normal(size=(k, d))[y] + rng.normal(size=(n, d))
     return X, np.where(rng.random(n) < 0.2, rng.integers(k, size=n), y)
 
 
@@ -147,28 +147,31 @@ def test_draws_do_not_depend_on_the_number_of_threads(d, monkeypatch):
         for _ in range(6):
             restricted_sweep(state, n_jobs, rng)
             paths[-1].append((state.labels.tolist(), state.log_joint()))
+        state.rebuild()
+        assert paths[-1][-1][1] == pytest.approx(state.log_joint(), rel=1e-10)
     assert all(path == paths[0] for path in paths)
     assert len({tuple(z) for z, _ in paths[0]}) > 1
 
 
-@pytest.mark.parametrize("name", ["niw", "nig", "bernoulli", "categorical", "poisson"])
-def test_labels_do_not_depend_on_what_is_screened(name):
-    """All weights, whatever they are, give the labels that lazy ones give."""
-    X, labels = mixture(400, 3)
-    X = X if name in ("niw", "nig") else np.clip(np.rint(np.abs(X)), 0, 1)
-    found = []
-    for slack in (assignment.FIRST_SLACK, assignment.NEGLIGIBLE):
-        state = State(LIKELIHOODS[name]().bind(X), DirichletProcess(1.0), labels)
-        message = draw_message(state, np.random.default_rng(0))
-        lik, items = state.problem.likelihood, gather(state.problem.likelihood, np.arange(400))
-        part = new_part(lik, state.n_blocks)
-        for start in range(0, 400, TILE):
-            part.tile[:] = items[start : start + TILE][np.arange(TILE) % (400 - start)]
-            fill_random(message.key, part.tile, part.uniforms, part.ranks)
-            if not label_tile(lik, message, slack, part):
-                label_tile(lik, message, assignment.NEGLIGIBLE, part)
-            found.append(part.labels.tolist())
-    assert found[: len(found) // 2] == found[len(found) // 2 :]
+@pytest.mark.parametrize(("d", "n", "spread"), [(2, 6000, 2.0), (3, 600, 2.0), (12, 1500, 0.7)])
+def test_labels_do_not_depend_on_what_is_left_out(d, n, spread):
+    """Where less is left out the labels are the same; where they may not be, they are not sure."""
+    X, labels = mixture(n, d, spread=spread)
+    state = State(NormalInverseWishart().bind(X), DirichletProcess(1.0), labels)
+    lik, doubts = state.problem.likelihood, 0
+    message, items = draw_message(state, np.random.default_rng(0)), gather(lik, np.arange(n))
+    part = new_part(lik, state.n_blocks)
+    for start in range(0, n - TILE, TILE):
+        part.tile[:] = items[start : start + TILE]
+        fill_random(message.key, part.tile, part.uniforms, part.ranks)
+        label_tile(lik, message, assignment.NEGLIGIBLE, part)
+        exact = part.labels.copy()
+        for slack in (5.0, 8.0, assignment.FIRST_SLACK):
+            if label_tile(lik, message, slack, part):
+                np.testing.assert_array_equal(part.labels, exact)
+            else:
+                doubts += 1
+    assert 0 < doubts < 2 * (n // TILE)
 
 
 def test_a_stop_leaves_the_state_as_it_was():
