@@ -1,7 +1,8 @@
 """Measure the package on this machine: `python -m benchmarks [--yardstick DIR] [PART ...]`.
 
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
-found), overhead, hyper, latency, scaling, large, moves (of the split-merge samplers), mixing (times
+found), overhead, hyper, latency, scaling, large, blocked (a pass beside a sweep), moves (of the
+split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
 smc (particle filters), starts (what chains reach from opposite starts), wide (agreement of separate
 fits of wide data), search (for a point estimate, against all partitions), defaults and others
@@ -13,6 +14,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks import (
+    blocked,
     defaults,
     hyper,
     large,
@@ -38,6 +40,7 @@ PARTS = {
     "latency": latency.measure,
     "scaling": scaling.measure,
     "large": large.measure,
+    "blocked": blocked.measure,
     "moves": moves.measure,
     "mixing": mixing.measure,
     "networks": networks.measure,

@@ -22,6 +22,9 @@ have fallbacks: register them for speed, or because your likelihood does not fac
 `append_candidate`, `log_weights_from_bounds`, `log_weights_from_scores` and `padded` help to write
 `log_weights`.
 
+The sampler `Blocked` also needs parameters of blocks: register `draw_parameters`, `log_density`,
+`log_density_of_parameters`, `new_sums`, `add_row` and `put_sums`.
+
 An item may be too extreme to be subtracted from the statistics of its block: register `outweighs`.
 A sampler that knows the labels of all items should take them out by `take_out`, and score them by
 `log_predictive_of_member`.
@@ -68,6 +71,14 @@ from bnpcluster._core.operations import (
     whiten,
     withdraw,
 )
+from bnpcluster._core.parameter_operations import (
+    add_row,
+    draw_parameters,
+    log_density,
+    log_density_of_parameters,
+    new_sums,
+    put_sums,
+)
 from bnpcluster._core.state import State, Stopped
 from bnpcluster.likelihoods import Likelihood
 from bnpcluster.priors import Prior, PriorTables
@@ -83,16 +94,20 @@ __all__ = [
     "State",
     "Stopped",
     "add",
+    "add_row",
     "append_candidate",
     "clear",
     "coordinate",
     "copy",
     "draw_latent",
     "draw_learned",
+    "draw_parameters",
     "generic",
     "kernel",
     "latent",
     "learned",
+    "log_density",
+    "log_density_of_parameters",
     "log_learned",
     "log_likelihood",
     "log_marginal",
@@ -109,9 +124,11 @@ __all__ = [
     "move_latent",
     "move_learned",
     "n_coordinates",
+    "new_sums",
     "outweighs",
     "padded",
     "pool",
+    "put_sums",
     "remove",
     "rename",
     "renew_rows",

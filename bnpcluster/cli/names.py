@@ -10,6 +10,7 @@ LIKELIHOODS = ("niw", "nig", "bernoulli", "categorical", "poisson", "columns")
 SAMPLERS = (
     "split_merge",
     "gibbs",
+    "blocked",
     "jain_neal",
     "sams",
     "pgsm",

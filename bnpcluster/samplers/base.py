@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ class Sampler(Component):
     A subclass stores its settings in `__init__`, lists the operations it needs from a likelihood in
     `requires`, and moves a `State` in `step`. Only its inner loops are compiled.
     """
+
+    def __init__(self) -> None:
+        pass
 
     requires: tuple[str, ...] = ()
     """Names of the operations in `bnpcluster._core` that the likelihood must have."""
@@ -50,12 +54,27 @@ class Sampler(Component):
 def check_operations(sampler: Sampler, bound: Any, likelihood: object) -> None:
     """Raise an error if the likelihood lacks an operation, before anything compiles."""
     missing = [name for name in sampler.requires if not offers(bound, name)]
+    if missing and _takes_complete_rows(type(sampler), likelihood):
+        raise TypeError(
+            f"{type(sampler).__name__} does not work with missing entries: impute them, or use "
+            "another sampler."
+        )
     if missing:
         raise TypeError(
             f"{type(sampler).__name__} does not work with {type(likelihood).__name__}: the "
             f"likelihood lacks the operation{'s' if len(missing) > 1 else ''} "
             f"{', '.join(missing)}."
         )
+
+
+def _takes_complete_rows(sampler: type[Sampler], likelihood: Any) -> bool:
+    """Whether the sampler works with a likelihood that may have missing entries if none are."""
+    if not getattr(likelihood, "takes_nan", False):
+        return False
+    with suppress(TypeError, ValueError):  # a likelihood from outside may have no examples
+        example, X = type(likelihood).examples(np.random.default_rng(0))[0]
+        return can_sample(sampler, example.bind(X))
+    return False
 
 
 def can_sample(sampler: type[Sampler], bound: Any) -> bool:

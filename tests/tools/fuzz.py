@@ -150,7 +150,12 @@ LIKELIHOODS = st.sampled_from(
     ]
 )
 SAMPLERS = st.sampled_from(
-    ["split_merge"] * 10 + ["gibbs"] * 6 + ["urn_smc"] * 4 + ["annealed_smc", "arm"] * 2 + ["nuts"]
+    ["split_merge"] * 10
+    + ["gibbs"] * 6
+    + ["blocked"] * 2
+    + ["urn_smc"] * 4
+    + ["annealed_smc", "arm"] * 2
+    + ["nuts"]
 )
 
 

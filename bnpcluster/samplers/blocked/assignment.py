@@ -79,23 +79,25 @@ class Part(NamedTuple):
 
 def new_part(lik: Any, n_blocks: int) -> Part:
     """The result and the scratch space of one chunk."""
-    integers, floats = np.zeros((3, TILE), np.intp), np.zeros((4, TILE))
+    low, high = np.zeros((2, n_blocks))
+    tile, labels, last = np.zeros((3, TILE), np.intp)
+    uniforms, tops, totals, before = np.zeros((4, TILE))
     return Part(
-        np.zeros(n_blocks, np.intp),
-        new_sums(lik, n_blocks),
-        np.zeros(n_blocks),
-        np.zeros(n_blocks),
-        np.zeros(n_blocks, np.intp),
-        integers[0],
-        floats[0],
-        np.zeros(TILE, np.uint64),
-        floats[1],
-        floats[2],
-        integers[1],
-        integers[2],
-        floats[3],
-        np.zeros((n_blocks, TILE)),
-        new_scratch(lik, n_blocks),
+        sizes=np.zeros(n_blocks, np.intp),
+        sums=new_sums(lik, n_blocks),
+        low=low,
+        high=high,
+        blocks=np.zeros(n_blocks, np.intp),
+        tile=tile,
+        uniforms=uniforms,
+        ranks=np.zeros(TILE, np.uint64),
+        tops=tops,
+        totals=totals,
+        labels=labels,
+        last=last,
+        before=before,
+        scores=np.zeros((n_blocks, TILE)),
+        scratch=new_scratch(lik, n_blocks),
     )
 
 

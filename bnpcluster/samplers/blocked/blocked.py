@@ -81,13 +81,13 @@ class Blocked(Sampler):
 
     def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
         """A collapsed scan of some rows, then a restricted sweep of all."""
-        n_scanned = self._n_scanned(state)
+        n_scanned, n_jobs = self._n_scanned(state), self._n_jobs()
         if state.problem.beta != 1.0:
             # A power of the marginal likelihood has no parameters to draw.
             state.visit(sweep, rng)
             return {"sweeps": 1}
         scan(state, n_scanned, rng)
-        restricted_sweep(state, self.n_jobs, rng)
+        restricted_sweep(state, n_jobs, rng)
         return {"sweeps": 1, "scanned": n_scanned}
 
     def _n_scanned(self, state: State) -> int:
@@ -95,6 +95,16 @@ class Blocked(Sampler):
         if isinstance(self.n_scanned, str) and self.n_scanned == "auto":
             return max(state.n_items // SHARE, min(FEW, state.n_items))
         return whole("n_scanned", self.n_scanned, 1)
+
+    def _n_jobs(self) -> int | None:
+        """The number of threads."""
+        given: Any = self.n_jobs
+        is_whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+        if given is None or (is_whole and given != 0):
+            return given
+        raise ValueError(
+            f"n_jobs of Blocked must be None or an integer other than 0, got {given!r}."
+        )
 
 
 def scan(state: State, n_scanned: int, rng: np.random.Generator) -> None:

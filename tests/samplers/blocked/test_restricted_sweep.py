@@ -5,17 +5,29 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.special import gammaln
+from scipy.stats import dirichlet
 
 from bnpcluster._core.parameter_operations import (
+    TILE,
     draw_parameters,
+    gather,
     log_density,
     log_density_of_parameters,
 )
-from bnpcluster._core.state import State
-from bnpcluster.likelihoods import LIKELIHOODS
+from bnpcluster._core.state import State, Stopped
+from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseWishart
 from bnpcluster.priors import PRIORS, DirichletProcess
 from bnpcluster.samplers import Blocked
 from bnpcluster.samplers.base import can_sample
+from bnpcluster.samplers.blocked import assignment
+from bnpcluster.samplers.blocked import restricted_sweep as sweeps
+from bnpcluster.samplers.blocked.assignment import label_tile, new_part
+from bnpcluster.samplers.blocked.counters import LOW, fill_random, fill_ranks
+from bnpcluster.samplers.blocked.restricted_sweep import (
+    draw_log_weights,
+    draw_message,
+    restricted_sweep,
+)
 from bnpcluster.testing import all_partitions
 from tests.tools.dossier import LOG_GAP, note
 
@@ -96,3 +108,119 @@ def test_given_leaders_weights_and_parameters_labels_are_independent(likelihood,
             worst = max(worst, abs(one - two) / max(1.0, abs(two)))
     note(LOG_GAP, worst, f"{len(partitions)} partitions, {len(PRIOR_EXAMPLES)} priors")
     assert worst < 1e-12
+
+
+def mixture(n, d=2, k=5, seed=0, spread=2.0):
+    """Rows of clusters that overlap, and labels that are not theirs everywhere."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(k, size=n)
+    X = spread * rng.normal(size=(k, d))[y] + rng.normal(size=(n, d))
+    return X, np.where(rng.random(n) < 0.2, rng.integers(k, size=n), y)
+
+
+def test_leaders_come_first_and_stay_and_no_item_precedes_its_leader():
+    X, labels = mixture(500)
+    state = State(NormalInverseWishart().bind(X), DirichletProcess(1.0), labels)
+    for seed in range(20):
+        before, rng = state.labels.copy(), np.random.default_rng(seed)
+        message = draw_message(state, np.random.default_rng(seed))
+        ranks = np.zeros(500, np.uint64)
+        fill_ranks(message.key, np.arange(500), ranks)
+        leaders = (message.leaders & LOW).astype(int)
+        for k, leader in enumerate(leaders):
+            assert ranks[leader] == ranks[before == k].min() == message.leaders[k]
+        restricted_sweep(state, None, rng)
+        assert (state.labels[leaders] == np.arange(len(leaders))).all()
+        assert (ranks >= message.leaders[state.labels]).all()
+        assert (state.labels != before).any()
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 20])
+def test_draws_do_not_depend_on_the_number_of_threads(d, monkeypatch):
+    """Bit for bit: labels, and all statistics, which the next parameters depend on."""
+    monkeypatch.setattr(sweeps, "CHUNK", 2 * TILE)
+    X, labels = mixture(1300, d)
+    paths = []
+    for n_jobs in (None, 1, 2, 4, -1):
+        state = State(NormalInverseWishart().bind(X), DirichletProcess(1.0), labels)
+        rng, paths = np.random.default_rng(3), [*paths, []]
+        for _ in range(6):
+            restricted_sweep(state, n_jobs, rng)
+            paths[-1].append((state.labels.tolist(), state.log_joint()))
+        state.rebuild()
+        assert paths[-1][-1][1] == pytest.approx(state.log_joint(), rel=1e-10)
+    assert all(path == paths[0] for path in paths)
+    assert len({tuple(z) for z, _ in paths[0]}) > 1
+
+
+@pytest.mark.parametrize(("d", "n", "spread"), [(2, 6000, 2.0), (3, 600, 2.0), (12, 1500, 0.7)])
+def test_labels_do_not_depend_on_what_is_left_out(d, n, spread):
+    """Where less is left out the labels are the same; where they may not be, they are not sure."""
+    X, labels = mixture(n, d, spread=spread)
+    state = State(NormalInverseWishart().bind(X), DirichletProcess(1.0), labels)
+    lik, doubts = state.problem.likelihood, 0
+    message, items = draw_message(state, np.random.default_rng(0)), gather(lik, np.arange(n))
+    part = new_part(lik, state.n_blocks)
+    for start in range(0, n - TILE, TILE):
+        part.tile[:] = items[start : start + TILE]
+        fill_random(message.key, part.tile, part.uniforms, part.ranks)
+        label_tile(lik, message, assignment.NEGLIGIBLE, part)
+        exact = part.labels.copy()
+        for slack in (5.0, 8.0, assignment.FIRST_SLACK):
+            if label_tile(lik, message, slack, part):
+                np.testing.assert_array_equal(part.labels, exact)
+            else:
+                doubts += 1
+    assert 0 < doubts < 2 * (n // TILE)
+
+
+def test_a_stop_leaves_the_state_as_it_was():
+    X, labels = mixture(300)
+    state = State(NormalInverseWishart().bind(X), DirichletProcess(1.0), labels)
+    before = state.labels.copy(), state.log_joint()
+    state.should_stop = lambda: True
+    with pytest.raises(Stopped):
+        restricted_sweep(state, None, np.random.default_rng(0))
+    assert (state.labels == before[0]).all()
+    assert state.log_joint() == before[1]
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_blocks_whose_sums_lose_digits_are_filled_row_by_row(d):
+    rng = np.random.default_rng(0)
+    likelihood = NormalInverseWishart(mean=0.0, kappa=1.0, nu=d + 2.0, scale=1e-18)
+    X = rng.normal(size=(60, 1)) + 1e-9 * rng.normal(size=(60, d))
+    state = State(likelihood.bind(X), DirichletProcess(1.0), np.arange(60) % 2)
+    for _ in range(5):
+        restricted_sweep(state, None, rng)
+        found = state.log_joint()
+        state.rebuild()
+        assert found == pytest.approx(state.log_joint(), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["niw", "nig", "bernoulli", "categorical", "poisson"])
+def test_sweeps_keep_the_books(name):
+    X, labels = mixture(400, 3)
+    X = X if name in ("niw", "nig") else np.clip(np.rint(np.abs(X)), 0, 1)
+    state = State(LIKELIHOODS[name]().bind(X), DirichletProcess(1.0), labels)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        restricted_sweep(state, None, rng)
+        sizes, prior = state.sizes.copy(), state.partition.log_prior[: state.n_blocks].copy()
+        found, labels = state.log_joint(), state.labels.copy()
+        state.rebuild()
+        order = [state.labels[labels == k][0] for k in range(len(sizes))]
+        assert (sizes == state.sizes[order]).all()
+        assert (prior == state.partition.log_prior[order]).all()
+        assert found == pytest.approx(state.log_joint(), rel=1e-10)
+
+
+def test_weights_have_a_dirichlet_distribution():
+    """Their means and variances; and tiny shapes do not underflow."""
+    rng, shape = np.random.default_rng(0), np.array([0.3, 2.0, 7.0])
+    draws = np.exp([draw_log_weights(shape, rng) for _ in range(20_000)])
+    draws /= draws.sum(axis=1, keepdims=True)
+    law = dirichlet(shape)
+    assert draws.mean(axis=0) == pytest.approx(law.mean(), abs=0.005)
+    assert draws.var(axis=0) == pytest.approx(law.var(), abs=0.002)
+    assert np.isfinite(draw_log_weights(np.array([1e-6, 1.0]), rng)).all()
