@@ -76,7 +76,8 @@ class NormalInverseGamma(Likelihood):
     v_j + f_j is the variance that is expected of a cluster. v_j has an exponential distribution
     whose mean is the guess of ``"data"``; f_j is the variance that rounding gives to the column.
     Chains sample v_j with the partition, and the shape, common to all columns, on a grid. In a
-    single column, kappa follows: it is (v + f) / 64. Particle samplers keep the guess, except ``AnnealedSMC(path="temperature")``.
+    single column, kappa follows: it is (v + f) / 64. Particle samplers keep the guess, except
+    ``AnnealedSMC(path="temperature")``.
 
     NaN entries are integrated out exactly; "auto" then uses the observed entries.
 
