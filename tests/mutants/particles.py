@@ -23,7 +23,7 @@ PARTICLES = [
         "basic targets count V of the anchors again and again",
         "before = -log_v[n_blocks + n_others]",
         "before = 0.0",
-        f"{CASE}[basic-targets] {CASE}[basic-targets-always-resampled]",
+        f"{CASE}[basic-targets-three-anchors] {CASE}[basic-targets-two-blocks-at-most]",
     ),
     Mutant(
         "samplers/split_merge/conditional_smc.py",
@@ -78,8 +78,8 @@ PARTICLES = [
         STATE,
         "place_item",
         "the last target is 1 where the blocks hold nothing but the anchors",
-        "if t >= n_anchors or t == n - 1:",
-        "if t >= n_anchors:",
+        "if basic or t >= n_anchors or t == n - 1:",
+        "if basic or t >= n_anchors:",
         f"{CASE}[as-many-anchors-as-items]",
     ),
     Mutant(

@@ -266,7 +266,11 @@ def drawn(distribution, state):
     return outcomes(run)
 
 
-@pytest.mark.parametrize("target", [FIVE, ABSENT, TEMPERED], ids=["five", "absent", "tempered"])
+@pytest.mark.parametrize(
+    "target",
+    [FIVE, ABSENT, TEMPERED, SEPARATED],
+    ids=["five", "absent", "tempered", "separated"],
+)
 @pytest.mark.parametrize(
     ("anchors", "informed"), [("frozen_cluster", Cluster), ("frozen_threshold", Threshold)]
 )
