@@ -70,7 +70,9 @@ def test_a_threshold_table_has_a_row_for_each_set_of_blocks():
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_a_step_uses_the_new_table_and_keeps_it_after_warm_up(sampler):
-    state, rng = state_with(np.arange(12) // 4), np.random.default_rng(0)
+    state, rng = state_with(np.arange(12) // 6), np.random.default_rng(0)
+    sampler.step(state, rng)
+    put(state, np.arange(12) // 4)
     sampler.step(state, rng)
     (key,) = {"moves", "pgsm"} & set(state.scratch)
     held = next(part for part in state.scratch[key] if isinstance(part, module.Frozen))
