@@ -55,8 +55,10 @@ class State:
     ----------
     tuning : dict
         Settings that a sampler finds during warm-up; they are saved in checkpoints.
+    guide : ndarray or None
+        A table that a sampler makes during warm-up; it is saved in checkpoints, too.
     adapting : bool
-        Whether the chain is in warm-up; only then may a sampler change `tuning`.
+        Whether the chain is in warm-up; only then may a sampler change these.
     archive : Archive or None
         Earlier states of all chains, for a sampler that learns from them.
     scratch : dict
@@ -84,6 +86,7 @@ class State:
         log_v, log_w = prior.tables(len(items), capacity)
         self.problem = Problem(grown_bound(bound, capacity), log_v, log_w, items, beta)
         self.tuning: dict[str, float] = {}
+        self.guide: np.ndarray | None = None
         self.adapting = False
         self.archive: Any = None
         self.scratch: dict[str, Any] = {}

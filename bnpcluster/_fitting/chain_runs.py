@@ -115,6 +115,7 @@ def start_chains(task: Task, bound: Any, init: Any, previous: Fitted | None) -> 
                 c.prior,
                 c.rng,
                 tuning=c.tuning if same else {},
+                guide=c.guide if same else None,
                 learned=c.learned if learns else None,
             )
             for c in last

@@ -25,8 +25,8 @@ from bnpcluster._fitting.initial_labels import initial_labels
 from bnpcluster._fitting.rounds import Chain, Snapshot, run_chains
 from bnpcluster.priors import Prior
 
-FORMAT = 3
-VALUES = ("latent", "latent_draws", "learned", "learned_draws", "early")
+FORMAT = 4
+VALUES = ("latent", "latent_draws", "learned", "learned_draws", "early", "guide")
 MEMBERS = ("meta", "labels", "draws", "history", *VALUES)
 EVERY = 10.0  # least number of seconds between two saves
 SHORT = 0.1  # if a save takes more seconds, EVERY grows in proportion, to 1 % of the time
@@ -51,6 +51,7 @@ def frozen(chain: Chain, snapshot: Snapshot | None = None) -> dict[str, np.ndarr
         "latent": np.zeros(0) if snapshot.latent is None else snapshot.latent,
         "latent_draws": stacked(chain.latent_draws[: snapshot.n_draws], 0),
         "learned": np.zeros(0) if snapshot.learned is None else snapshot.learned,
+        "guide": np.zeros(0) if snapshot.guide is None else snapshot.guide,
         "learned_draws": stacked(chain.learned_draws[: snapshot.n_draws], 0),
         "early": stacked(chain.early[: snapshot.n_early], 0),
         "draws": stacked(chain.draws[: snapshot.n_draws], len(snapshot.labels)),
@@ -95,6 +96,7 @@ def thawed(arrays: dict[str, np.ndarray], prior: Prior) -> Chain:
         latent_draws=list(arrays["latent_draws"]),
         learned=arrays["learned"] if arrays["learned"].size else None,
         learned_draws=list(arrays["learned_draws"]),
+        guide=arrays["guide"] if arrays["guide"].size else None,
         early=list(arrays["early"]),
         traces=meta["traces"],
         counts=Counter(meta["counts"]),

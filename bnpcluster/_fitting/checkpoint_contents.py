@@ -15,6 +15,7 @@ from bnpcluster._core.operations import latent, learned
 from bnpcluster._core.state import State
 from bnpcluster._fitting.rounds import Chain
 from bnpcluster.priors import Prior
+from bnpcluster.samplers.split_merge.frozen_anchors import read_table
 
 ALWAYS = ("n_clusters", "log_posterior")
 
@@ -36,6 +37,9 @@ def check_chains(
         _check_traces(chain, prior)
         _check_values(chain)
         _check_prior(chain.prior)
+        if chain.guide is not None:
+            _must(_is_finite(chain.guide), "the table of the sampler is not finite")
+            read_table(chain.guide, n_items)
     names = [sorted(chain.traces[0]) for chain in chains if chain.traces]
     _must(all(own == names[0] for own in names), "the chains have different traces")
     if bound is not None:

@@ -53,6 +53,7 @@ class Snapshot(NamedTuple):
     history: dict[int, np.ndarray]
     latent: np.ndarray | None = None
     learned: np.ndarray | None = None
+    guide: np.ndarray | None = None
 
 
 @dataclass
@@ -72,6 +73,7 @@ class Chain:
     early: list[np.ndarray] = field(default_factory=list)  # what was followed during warm-up
     counts: Counter = field(default_factory=Counter)
     tuning: dict[str, float] = field(default_factory=dict)
+    guide: np.ndarray | None = None  # a table that the sampler has made in warm-up
     history: dict[int, np.ndarray] = field(default_factory=dict)  # shared states, by iteration
     log_posterior: float = math.nan  # at the end of the last round
     seconds: float = 0.0
@@ -95,6 +97,7 @@ class Chain:
             self.history.copy(),
             self.latent,
             self.learned,
+            self.guide,
         )
 
     def without_draws(self) -> Chain:
@@ -129,6 +132,7 @@ class Chain:
         """Make the state the current one."""
         self.labels, self.prior = state.labels.copy(), state.prior
         self.latent, self.learned = state.latent, state.learned
+        self.guide = state.guide
 
     def append_history(self, state: State) -> None:
         """Append the state to the history, if its iteration is one to share."""
@@ -207,6 +211,7 @@ def start_round(chain: Chain, bound: Any, stop: Stop) -> State:
     """The state of a chain at the start of a round."""
     state = State(bound, chain.prior, chain.labels, should_stop=stop)
     state.tuning = chain.tuning
+    state.guide = chain.guide
     if chain.learned is not None:
         state.set_learned(chain.learned)
     if chain.latent is not None:

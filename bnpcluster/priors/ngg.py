@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bnpcluster._core.stable_distributions import log_exponentially_tilted
 from bnpcluster.priors.base import Prior, PriorTables
-from bnpcluster.priors.hyper_priors import Hyper
+from bnpcluster.priors.hyper_priors import Hyper, is_number, shown
 from bnpcluster.priors.quadrature import log_integral
 from bnpcluster.priors.rising_factorials import log_rising, log_rising_table
 
@@ -26,7 +26,8 @@ class NGG(Prior):
     Parameters
     ----------
     tau : float or pair, default=1.0
-        Total mass, positive. A pair ``(shape, rate)`` is a Gamma hyper-prior.
+        Total mass, positive. A pair ``(shape, rate)`` is a Gamma hyper-prior. If your tau is the
+        rate that tilts the Levy density, use `from_rate`.
     sigma : float or pair, default=0.25
         Between 0 and 1: the larger, the more small clusters. A pair ``(a, b)`` is a Beta
         hyper-prior.
@@ -55,6 +56,43 @@ class NGG(Prior):
     def examples(cls) -> list[Prior]:
         """Small and large tau, and hyper-priors on both."""
         return [cls(), cls(20.0, 0.5), cls(0.1, 0.25), cls((2.0, 2.0), (2.0, 3.0))]
+
+    @classmethod
+    def from_rate(cls, rate: float, sigma: float = 0.25) -> NGG:
+        """The process whose Levy density is tilted by exp(-rate x).
+
+        Its Levy density is ``x^(-1-sigma) exp(-rate x) / Gamma(1 - sigma)``. Some papers write
+        NGG(tau, sigma) for this process, with tau as the rate. Here it is
+        ``NGG(rate^sigma / sigma, sigma)``.
+
+        Parameters
+        ----------
+        rate : float
+            Positive: the larger, the more clusters.
+        sigma : float, default=0.25
+            Between 0 and 1.
+
+        Returns
+        -------
+        NGG
+
+        Examples
+        --------
+        >>> from bnpcluster.priors import NGG
+        >>> prior = NGG.from_rate(20.0, sigma=0.5)
+        >>> round(prior.tau, 3), round(prior.expected_clusters(82), 1)
+        (8.944, 31.9)
+        >>> round(NGG(20.0, sigma=0.5).expected_clusters(82), 1)
+        41.6
+        """
+        if not is_number(rate) or not rate > 0:
+            raise ValueError(f"rate must be a positive number; got {shown(rate)}.")
+        if not is_number(sigma):
+            raise ValueError(f"sigma must be a number; got {shown(sigma)}.")
+        cls(1.0, sigma).validate()
+        prior = cls(math.exp(sigma * math.log(rate)) / sigma, sigma)
+        prior.validate()
+        return prior
 
     @property
     def sigma_now(self) -> float:

@@ -18,6 +18,30 @@ MOVE = "samplers/split_merge/pgsm.py"
 
 PARTICLES = [
     Mutant(
+        "samplers/split_merge/conditional_smc.py",
+        "place_item",
+        "basic targets count V of the anchors again and again",
+        "before = -log_v[n_blocks + n_others]",
+        "before = 0.0",
+        f"{CASE}[basic-targets-three-anchors] {CASE}[basic-targets-two-blocks-at-most]",
+    ),
+    Mutant(
+        "samplers/split_merge/conditional_smc.py",
+        "place_item",
+        "basic targets get a share of the anchors' target, too",
+        "if t >= n_anchors and not basic else 0.0",
+        "if t >= n_anchors else 0.0",
+        f"{GOLDEN}[basic-2] {CASE}[basic-targets]",
+    ),
+    Mutant(
+        "samplers/split_merge/conditional_smc.py",
+        "place_item",
+        "basic targets are 1 until the anchors are placed",
+        "if basic or t >= n_anchors or t == n - 1:",
+        "if t >= n_anchors or t == n - 1:",
+        f"{GOLDEN}[basic-2]",
+    ),
+    Mutant(
         STATE,
         "place_item",
         "the targets forget the anchors",
@@ -54,8 +78,8 @@ PARTICLES = [
         STATE,
         "place_item",
         "the last target is 1 where the blocks hold nothing but the anchors",
-        "if t >= n_anchors or t == n - 1:",
-        "if t >= n_anchors:",
+        "if basic or t >= n_anchors or t == n - 1:",
+        "if basic or t >= n_anchors:",
         f"{CASE}[as-many-anchors-as-items]",
     ),
     Mutant(

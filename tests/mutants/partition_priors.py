@@ -9,9 +9,26 @@ JOINT = "priors/test_registry.py::test_update_keeps_the_joint_distribution"
 FAMILIES = "priors/test_base.py"
 RANGES = "priors/test_ranges.py::"
 SUMS = f"{RANGES}test_the_law_of_the_number_of_clusters_sums_to_one"
+RATE = "priors/test_ngg.py::test_a_rate_tilts_the_levy_density"
 SERIES, QUADRATURE = "priors/component_series.py", "priors/quadrature.py"
 
 PARTITION_PRIORS = [
+    Mutant(
+        "priors/ngg.py",
+        "NGG.from_rate",
+        "the rate is taken for the total mass of another density",
+        "math.exp(sigma * math.log(rate)) / sigma",
+        "math.exp(sigma * math.log(rate))",
+        f"{RATE}[3-2-20.0-0.5]",
+    ),
+    Mutant(
+        "priors/ngg.py",
+        "NGG.from_rate",
+        "the rate is not raised to sigma",
+        "math.exp(sigma * math.log(rate)) / sigma",
+        "rate / sigma",
+        f"{RATE}[3-2-20.0-0.5]",
+    ),
     Mutant(
         "priors/pitman_yor.py",
         "PitmanYor.tables",

@@ -20,7 +20,105 @@ HARD = f"{PAIRS}test_hard_launch_parts_coins_by_what_they_show"
 CONTRACT = "likelihoods/test_registry.py::test_contract"
 NIW = f"{CONTRACT}[niw-0] {CONTRACT}[niw-1] {CONTRACT}[niw-2]"
 
+FROZEN_TABLE = f"{EXACT}test_frozen_anchors_are_those_of_the_stored_partition_in_every_state"
+NO_TABLE = f"{EXACT}test_anchors_without_a_table_are_uniform"
+TABLE = "samplers/split_merge/test_frozen_anchors.py::"
+RECORD = f"{TABLE}test_the_table_is_made_again_at_a_record_of_the_number_of_blocks"
+KEPT = f"{TABLE}test_the_table_survives_rounds_an_interruption_and_longer_chains"
+FROZEN_ANCHORS = "samplers/split_merge/frozen_anchors.py"
+
 SPLIT_MERGE = [
+    Mutant(
+        FROZEN_ANCHORS,
+        "learn_table",
+        "the table is made again after warm-up",
+        "if not state.adapting or not record",
+        "if not record",
+        f"{RECORD} {TABLE}test_a_step_uses_the_new_table_and_keeps_it_after_warm_up",
+    ),
+    Mutant(
+        FROZEN_ANCHORS,
+        "learn_table",
+        "the table follows the state during warm-up",
+        "not record < state.n_blocks",
+        "not 1 < state.n_blocks",
+        RECORD,
+    ),
+    Mutant(
+        FROZEN_ANCHORS,
+        "learn_table",
+        "the table belongs to the blocks of another time",
+        "block = state.labels.copy()",
+        "block = np.sort(state.labels)",
+        FROZEN_TABLE,
+    ),
+    Mutant(
+        FROZEN_ANCHORS,
+        "_draw_frozen",
+        "the first anchor may be the second, too",
+        "size = last + 1 - starts[k] - int(distribution.block[i] == k)",
+        "size = last + 1 - starts[k]",
+        f"{FROZEN_TABLE} {NO_TABLE}",
+    ),
+    Mutant(
+        FROZEN_ANCHORS,
+        "_draw_frozen",
+        "the second anchor comes from the present blocks' row",
+        "chances[distribution.row[i]]",
+        "chances[distribution.row[i] - 1]",
+        FROZEN_TABLE,
+    ),
+    Mutant(
+        FROZEN_ANCHORS,
+        "cluster_chances",
+        "a singleton may be drawn with itself",
+        "0.0 if partition.sizes[own] == 1 else 1.0 / n_blocks",
+        "1.0 / n_blocks",
+        FROZEN_TABLE,
+    ),
+    Mutant(
+        FROZEN_ANCHORS,
+        "threshold_passes",
+        "a threshold table is that of another item",
+        "work.anchors[0] = i",
+        "work.anchors[0] = problem.items[0]",
+        FROZEN_TABLE,
+    ),
+    Mutant(
+        "samplers/split_merge/base.py",
+        "SplitMergeSampler.step",
+        "moves go on with the table of before",
+        "state.scratch.clear()",
+        "pass",
+        f"{TABLE}test_a_step_uses_the_new_table_and_keeps_it_after_warm_up",
+    ),
+    Mutant(
+        "_fitting/rounds.py",
+        "start_round",
+        "a chain forgets its table between rounds",
+        "    state.guide = chain.guide\n",
+        "",
+        KEPT,
+        compiled=True,
+    ),
+    Mutant(
+        "_fitting/checkpoint.py",
+        "thawed",
+        "a checkpoint lacks the table",
+        '        guide=arrays["guide"] if arrays["guide"].size else None,\n',
+        "",
+        KEPT,
+        compiled=True,
+    ),
+    Mutant(
+        "_fitting/checkpoint_contents.py",
+        "check_chains",
+        "any table is read from a checkpoint",
+        "            read_table(chain.guide, n_items)\n",
+        "",
+        f"{TABLE}test_a_checkpoint_with_a_foreign_table_is_refused",
+        compiled=True,
+    ),
     Mutant(
         "samplers/split_merge/kernel.py",
         "log_rho",

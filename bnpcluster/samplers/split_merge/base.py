@@ -13,6 +13,7 @@ from bnpcluster._core.operations import n_coordinates
 from bnpcluster._core.state import State
 from bnpcluster.samplers.base import Sampler, offers
 from bnpcluster.samplers.gibbs import Gibbs, sweep
+from bnpcluster.samplers.split_merge.frozen_anchors import TABLES, frozen_anchors, learn_table
 from bnpcluster.samplers.split_merge.informed_anchors import ANCHOR_DISTRIBUTIONS, INFORMED
 from bnpcluster.samplers.split_merge.kernel import TALLY, Plan, Work, new_work, pair_moves
 from bnpcluster.samplers.split_merge.launches import LAUNCHES, METRIC
@@ -45,6 +46,7 @@ class SplitMergeSampler(Sampler):
 
     n_moves: Any
     n_gibbs: Any
+    anchors: str = "uniform"
     few = 0  # under "auto", moves cost at least as much as a sweep over this many items
 
     requires: tuple[str, ...] = (
@@ -64,6 +66,8 @@ class SplitMergeSampler(Sampler):
         n_gibbs = whole("n_gibbs", self.n_gibbs, 0)
         n_moves = self._how_many(state, rng)
         if state.n_items > 1:
+            if self.anchors in TABLES and learn_table(self.anchors, state):
+                state.scratch.clear()
             counts = self._move(state, n_moves, rng)
             self._learn(state, counts.pop("work"), counts.pop("large", math.inf), n_moves)
         for _ in range(n_gibbs):
@@ -141,15 +145,15 @@ class PairSampler(SplitMergeSampler):
         return dict(zip(TALLY, work.tally.tolist(), strict=True))
 
 
-def anchor_distribution(anchors: Any, bound: Any) -> Any:
+def anchor_distribution(anchors: Any, state: State) -> Any:
     """The distribution of anchors with that name, if the likelihood has its operations."""
-    distribution = code("anchors", anchors, ANCHOR_DISTRIBUTIONS)()
-    if anchors in INFORMED and not offers(bound, "copy"):
+    kind = code("anchors", anchors, {**ANCHOR_DISTRIBUTIONS, **dict.fromkeys(TABLES)})
+    if anchors in (*INFORMED, *TABLES) and not offers(state.problem.likelihood, "copy"):
         raise ValueError(
             f"anchors={anchors!r} needs a likelihood that factorises over clusters, and this one "
             "does not: use 'uniform', 'balanced' or 'mixed'."
         )
-    return distribution
+    return frozen_anchors(state) if anchors in TABLES else kind()
 
 
 def launch_codes(launches: Any, bound: Any) -> np.ndarray:

@@ -5,10 +5,10 @@ join one of the anchors' blocks. Particle 1 retraces the present labels. Equal p
 one *group*, which costs as much as one particle. A group divides when its particles choose
 differently. The blocks of group s are the slots base + s A .. base + s A + A - 1, for A anchors.
 
-The intermediate targets delay the prior and the target of the anchors. Let gamma be the target of a
-partial partition. The intermediate targets are 1 until all anchors are placed, and then
-gamma(anchors)^(zeta - 1) gamma, where zeta grows linearly from 0 to 1. If the blocks contain only
-the anchors, the target is gamma from the last anchor on.
+Let gamma be the target of a partial partition. The basic intermediate targets are gamma. The
+improved ones delay the prior and the target of the anchors: they are 1 until all anchors are
+placed, and then gamma(anchors)^(zeta - 1) gamma, where zeta grows linearly from 0 to 1. If the
+blocks contain only the anchors, the target is gamma from the last anchor on.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Swarm(NamedTuple):
     drawn: np.ndarray  # particles of a group after resampling
     alive: np.ndarray  # the groups in use
     unused: np.ndarray  # the other group numbers, as a stack
-    numbers: np.ndarray  # how many are alive, how many unused; the group of particle 1; base
+    numbers: np.ndarray  # how many are alive, how many unused; the group of particle 1; base; basic
     chance: np.ndarray  # by choice of a group: its weight
     n_choosing: np.ndarray  # by choice of a group: how many particles make it
     path: np.ndarray  # the slot each block of particle 1 has in the state
@@ -41,10 +41,11 @@ class Swarm(NamedTuple):
     before: np.ndarray  # by time: the slot of the item in the state
 
 
-ALIVE, UNUSED, FIRST, BASE = range(4)
+ALIVE, UNUSED, FIRST, BASE, BASIC = range(5)
+TARGETS = {"improved": 0, "basic": 1}
 
 
-def new_swarm(n_particles: int, n_anchors: int, n_items: int) -> Swarm:
+def new_swarm(n_particles: int, n_anchors: int, n_items: int, basic: int = 0) -> Swarm:
     """Room for `n_particles` particles that place up to `n_items` items."""
     shape = (n_items, n_particles)
     return Swarm(
@@ -55,7 +56,7 @@ def new_swarm(n_particles: int, n_anchors: int, n_items: int) -> Swarm:
         drawn=np.zeros(n_particles, np.intp),
         alive=np.zeros(n_particles, np.intp),
         unused=np.zeros(n_particles, np.intp),
-        numbers=np.zeros(4, np.intp),
+        numbers=np.array([0, 0, 0, 0, basic], np.intp),
         chance=np.zeros(n_anchors + 1),
         n_choosing=np.zeros(n_anchors + 1, np.intp),
         path=np.zeros(n_anchors, np.intp),
@@ -170,27 +171,32 @@ def choice_of_first(swarm, n_path, slot):
 def place_item(problem, partition, swarm, t, n, h, n_others, forced, rng):
     """Let all particles place item h, number t of n; n_others other blocks stay as they are.
 
-    An anchor may open a block. As long as anchors remain, the target is 1 where the prior allows
-    the partition. Afterwards each item adds a share of log gamma(anchors).
+    An anchor may open a block. Under the improved targets, as long as anchors remain, the target is
+    1 where the prior allows the partition. Afterwards each item adds a share of log gamma(anchors).
     """
     lik, log_v, log_w, beta = problem.likelihood, problem.log_v, problem.log_w, problem.beta
     sizes, chance, n_anchors = partition.sizes, swarm.chance, len(swarm.path)
-    share = 1.0 / (n - n_anchors) if t >= n_anchors else 0.0
+    basic = swarm.numbers[BASIC] == 1
+    share = 1.0 / (n - n_anchors) if t >= n_anchors and not basic else 0.0
     for a in range(swarm.numbers[ALIVE]):
         s = swarm.alive[a]
         n_blocks, top, first = swarm.n_blocks[s], -math.inf, swarm.numbers[BASE] + s * n_anchors
         n_choices = n_blocks + int(t < n_anchors)
-        before = log_blocks(problem, sizes, first, n_blocks) if t == n - 1 < n_anchors else 0.0
+        before = 0.0
+        if basic and 0 < t < n_anchors:
+            before = -log_v[n_blocks + n_others]
+        elif t == n - 1 < n_anchors:
+            before = log_blocks(problem, sizes, first, n_blocks)
         for c in range(n_choices):
             # The empty slot K represents a block that is not yet open.
             slot = first + c if c < n_blocks else partition.n_blocks[0]
             m = sizes[slot] if c < n_blocks else 0
             value = 0.0
-            if t >= n_anchors or t == n - 1:
+            if basic or t >= n_anchors or t == n - 1:
                 value = before + log_w[m + 1] - log_w[m] + beta * log_predictive(lik, slot, h)
             if t < n_anchors:
                 v = log_v[max(n_blocks, c + 1) + n_others]
-                value += v if t == n - 1 or v == -math.inf else 0.0
+                value += v if basic or t == n - 1 or v == -math.inf else 0.0
             chance[c] = value
             top = max(top, value)
         total = 0.0

@@ -15,6 +15,7 @@ from bnpcluster.samplers.split_merge.anchors import draw_anchors, log_anchor_pro
 from bnpcluster.samplers.split_merge.base import SplitMergeSampler, anchor_distribution
 from bnpcluster.samplers.split_merge.conditional_smc import (
     FIRST,
+    TARGETS,
     Swarm,
     new_swarm,
     place_all,
@@ -44,10 +45,12 @@ class PGSM(SplitMergeSampler):
     n_anchors : int, default=2
         With 3, a split and a merge can happen in one move. A prior with a fixed number of
         components may need this.
-    anchors : {"uniform", "cluster", "threshold", "balanced", "mixed"}, default="uniform"
-        How the first two anchors are drawn, see `SAMS`. Further ones are drawn uniformly. If the
-        distribution of the anchors depends on the present clusters, the move is accepted with the
-        ratio of their probabilities, so it is exact.
+    anchors : str, default="uniform"
+        ``"uniform"``, ``"cluster"``, ``"threshold"``, ``"balanced"``, ``"mixed"``,
+        ``"frozen_cluster"`` (the authors' choice) or ``"frozen_threshold"``: how the first two
+        anchors are drawn, see `SAMS`. Further ones are drawn uniformly. If the distribution of the
+        anchors depends on the present clusters, the move is accepted with the ratio of their
+        probabilities, so it is exact.
     order : {"random", "decisive", "alternate"}, default="alternate"
         The order in which rows are placed, see `SAMS`. The authors use "random".
     resample_threshold : "auto" or float, default="auto"
@@ -59,13 +62,16 @@ class PGSM(SplitMergeSampler):
         Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, tuned in warm-up.
     n_gibbs : int, default=1
         Gibbs sweeps per iteration; 0 gives the pure sampler.
+    targets : {"improved", "basic"}, default="improved"
+        The intermediate targets. ``"basic"``: the posterior of the rows placed so far.
+        ``"improved"``: as the authors recommend, the prior and the likelihood of the anchors come
+        in gradually, so that particles do not decide about the anchors too early.
 
     Notes
     -----
-    Works with every prior and every likelihood that factorises over clusters. The intermediate
-    targets are the improved ones of the reference, which delay the prior. If the anchors' clusters
-    contain only the anchors, the last target is the posterior itself; the formula as printed
-    ignores the data in this case.
+    Works with every prior and every likelihood that factorises over clusters. If the anchors'
+    clusters contain only the anchors, the last improved target is the posterior itself; the formula
+    as printed ignores the data in this case.
 
     References
     ----------
@@ -95,6 +101,7 @@ class PGSM(SplitMergeSampler):
         resample_threshold: Any = "auto",
         n_moves: Any = "auto",
         n_gibbs: int = 1,
+        targets: str = "improved",
     ):
         self.n_particles = n_particles
         self.n_anchors = n_anchors
@@ -103,6 +110,7 @@ class PGSM(SplitMergeSampler):
         self.resample_threshold = resample_threshold
         self.n_moves = n_moves
         self.n_gibbs = n_gibbs
+        self.targets = targets
 
     @classmethod
     def examples(cls) -> list[PGSM]:
@@ -115,6 +123,8 @@ class PGSM(SplitMergeSampler):
             cls(n_particles=20, resample_threshold=0.5, anchors="cluster", **pure),
             cls(n_particles=3, resample_threshold=1.0, anchors="threshold", **pure),
             cls(n_particles=20, n_anchors=3, resample_threshold=1.0, anchors="balanced", **pure),
+            cls(n_particles=3, anchors="frozen_threshold", **pure),
+            cls(n_particles=3, resample_threshold=0.5, targets="basic", **pure),
         ]
 
     def _move(self, state: State, n_moves: int, rng: np.random.Generator) -> dict[str, float]:
@@ -130,8 +140,9 @@ class PGSM(SplitMergeSampler):
     def _prepare(self, state: State) -> tuple[Work, Swarm, Any, int, float]:
         n_particles = whole("n_particles", self.n_particles, 2)
         n_anchors, n = whole("n_anchors", self.n_anchors, 2), len(state.labels)
-        distribution = anchor_distribution(self.anchors, state.problem.likelihood)
-        swarm = new_swarm(n_particles, n_anchors, n + 1)
+        distribution = anchor_distribution(self.anchors, state)
+        basic = code("targets", self.targets, TARGETS)
+        swarm = new_swarm(n_particles, n_anchors, n + 1, basic)
         work = new_work(state.problem.likelihood, n, n_anchors)
         return work, swarm, distribution, code("order", self.order, ORDERS), self._threshold()
 

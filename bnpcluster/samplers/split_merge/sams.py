@@ -23,13 +23,17 @@ class SAMS(PairSampler):
 
     Parameters
     ----------
-    anchors : {"uniform", "cluster", "threshold", "balanced", "mixed"}, default="uniform"
+    anchors : str, default="uniform"
         How anchors are drawn. ``"uniform"``: all pairs are equally likely. ``"cluster"``: the
         second comes from a cluster that might merge with that of the first (by the ratio of
         marginal likelihoods). ``"threshold"``: the second comes from a cluster that might contain
         the first. ``"balanced"``: both come from one cluster or from two, equally often.
         ``"mixed"``: balanced or, equally often, from a random cluster or two random clusters,
         whatever their sizes. The acceptance probability corrects for this, so all are exact.
+        ``"frozen_cluster"`` and ``"frozen_threshold"`` are the informed anchors of the clusters at
+        one time of warm-up, as the authors of `PGSM` draw them: the table of probabilities is
+        made again whenever the number of clusters (at most 256) breaks its record, and never after
+        warm-up. So no correction is necessary, and a move costs less.
     order : {"random", "decisive", "alternate"}, default="random"
         The order in which rows are placed. ``"decisive"``: rows that clearly prefer one anchor come
         first, which raises the acceptance of good splits by orders of magnitude. ``"alternate"``: a
@@ -83,9 +87,10 @@ class SAMS(PairSampler):
             ("balanced", "decisive"),
             ("cluster", "random"),
             ("threshold", "alternate"),
+            ("frozen_cluster", "random"),
         ]
         return [cls(anchors=a, order=o, n_moves=1, n_gibbs=0) for a, o in choices]
 
     def _plan(self, state: State) -> tuple[Any, Plan]:
-        distribution = anchor_distribution(self.anchors, state.problem.likelihood)
+        distribution = anchor_distribution(self.anchors, state)
         return distribution, Plan(code("order", self.order, ORDERS), np.array([SEQUENTIAL]), 0)

@@ -36,9 +36,9 @@ class SplitMerge(PairSampler):
     n_restricted : int or "auto", default="auto"
         Restricted scans between the launch and the proposing scan. ``"auto"``: 5 if there are fewer
         than 50 rows per column, else 0.
-    anchors : {"mixed", "balanced", "uniform", "cluster", "threshold"}, default="mixed"
-        How anchors are drawn; see `SAMS`. ``"mixed"`` draws balanced pairs of rows or, as often,
-        balanced pairs of clusters, and then their rows. So small clusters can merge, too.
+    anchors : str, default="mixed"
+        How anchors are drawn; `SAMS` lists the names. ``"mixed"`` draws balanced pairs of rows or,
+        as often, balanced pairs of clusters, and then their rows. So small clusters can merge, too.
     n_moves : int or "auto", default="auto"
         Moves per iteration. ``"auto"``: as many as cost about one Gibbs sweep, or more if rows are
         few or wide; tuned in warm-up. After warm-up they become fewer, down to a fifth of
@@ -102,7 +102,7 @@ class SplitMerge(PairSampler):
     def _plan(self, state: State) -> tuple[Any, Plan]:
         bound = state.problem.likelihood
         plan = Plan(RANDOM, launch_codes(self.launches, bound), self._n_scans(state))
-        return anchor_distribution(self.anchors, bound), plan
+        return anchor_distribution(self.anchors, state), plan
 
     def _n_scans(self, state: State) -> int:
         """The number of scans before the recorded one; it does not depend on the partition."""

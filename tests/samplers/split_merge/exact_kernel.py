@@ -20,6 +20,8 @@ from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseW
 from bnpcluster.priors import MFM, NGG, DirichletProcess, FiniteDirichlet, PitmanYor
 from bnpcluster.samplers import SAMS, JainNeal, SplitMerge
 from bnpcluster.samplers.split_merge.anchors import Balanced, draw_anchors, log_anchor_probability
+from bnpcluster.samplers.split_merge.frozen_anchors import TABLES, frozen_anchors, learn_table
+from bnpcluster.samplers.split_merge.informed_anchors import Cluster, Threshold
 from bnpcluster.samplers.split_merge.kernel import new_work
 from bnpcluster.testing import all_partitions
 from tests.tools.branches import outcomes, transition_matrix
@@ -46,6 +48,16 @@ class Target(NamedTuple):
         labels = np.arange(len(self.X)) >= self.absent
         bound = self.likelihood.bind(self.X, 12)
         return State(bound, self.prior, labels - 1, beta=self.beta, capacity=12)
+
+    def with_table(self, anchors, stored):
+        """A state with the anchors' table of a stored partition, after warm-up."""
+        state = self.state()
+        state.labels[self.absent :] = stored
+        state.rebuild()
+        state.adapting = True
+        assert learn_table(anchors, state)
+        state.adapting = False
+        return state
 
 
 class Fixed(NamedTuple):
@@ -79,12 +91,23 @@ def canonical(labels):
     return tuple(seen.setdefault(k, len(seen)) for k in labels.tolist())
 
 
+STORED = [0, 1, 0, 2, 1]
+
+
+def start(sampler, target):
+    """A state, with the table of a stored partition if the sampler needs one."""
+    anchors = getattr(sampler, "anchors", "uniform")
+    if anchors not in TABLES:
+        return target.state()
+    return target.with_table(anchors, STORED[: len(target.X) - target.absent])
+
+
 class Chain:
     """One move of a sampler on a target, its anchors drawn from `distribution` if given."""
 
     def __init__(self, sampler, target, distribution=None):
         self.sampler = sampler.set_params(n_moves=1, n_gibbs=0)
-        self.state, self.absent = target.state(), target.absent
+        self.state, self.absent = start(sampler, target), target.absent
         if distribution is not None:
             work = new_work(self.state.problem.likelihood, len(target.X))
             plan = sampler._plan(self.state)[1]
@@ -197,6 +220,13 @@ CASES = {
     "sams-threshold-decisive-absent": (SAMS(anchors="threshold", order="decisive"), ABSENT),
     "sams-threshold-decisive-tempered": (SAMS(anchors="threshold", order="decisive"), TEMPERED),
     "sams-threshold-decisive-separated": (SAMS(anchors="threshold", order="decisive"), SEPARATED),
+    "sams-frozen-cluster-py": (SAMS(anchors="frozen_cluster"), PY_LINE),
+    "sams-frozen-cluster-five": (SAMS(anchors="frozen_cluster", order="decisive"), FIVE),
+    "sams-frozen-threshold-absent": (SAMS(anchors="frozen_threshold"), ABSENT),
+    "hard-frozen-cluster-tempered": (
+        LaunchOnly(launches=["hard"], anchors="frozen_cluster"),
+        TEMPERED,
+    ),
     "two_means-dp": (LaunchOnly(launches=["two_means"]), Target(NIG, DP, APART[:4])),
     "two_means-uniform-five": (LaunchOnly(launches=["two_means"], anchors="uniform"), FIVE),
     "whitened-five": (LaunchOnly(launches=["whitened_two_means"]), FIVE_PLANE),
@@ -221,7 +251,63 @@ CASES = {
 @pytest.mark.parametrize(("sampler", "target"), CASES.values(), ids=CASES)
 def test_a_move_is_in_detailed_balance(sampler, target):
     chain = Chain(sampler, target)
-    check_balance(chain, complete=getattr(sampler, "anchors", "") != "threshold")
+    check_balance(chain, complete="threshold" not in getattr(sampler, "anchors", ""))
+
+
+def drawn(distribution, state):
+    """The distribution of two ordered anchors."""
+    work = new_work(state.problem.likelihood, len(state.labels))
+    work.numbers[3] = state.n_blocks + 4
+
+    def run(rng):
+        draw_anchors(distribution, state.problem, state.partition, work, rng)
+        return tuple(work.anchors.tolist())
+
+    return outcomes(run)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [FIVE, ABSENT, TEMPERED, SEPARATED],
+    ids=["five", "absent", "tempered", "separated"],
+)
+@pytest.mark.parametrize(
+    ("anchors", "informed"), [("frozen_cluster", Cluster), ("frozen_threshold", Threshold)]
+)
+def test_frozen_anchors_are_those_of_the_stored_partition_in_every_state(
+    anchors, informed, target, monkeypatch
+):
+    monkeypatch.setattr("bnpcluster.samplers.split_merge.informed_anchors.LEAST", 0.35)
+    chain = Chain(SAMS(anchors=anchors), target)
+    expected = drawn(informed(), chain.state)
+    assert max(expected.values()) > 1.1 * min(expected.values())
+    chain.put(np.arange(len(target.X) - target.absent) % 2)
+    found = drawn(frozen_anchors(chain.state), chain.state)
+    assert found.keys() == expected.keys()
+    for pair, p in expected.items():
+        assert found[pair] == pytest.approx(p, abs=1e-12)
+
+
+@pytest.mark.parametrize("anchors", TABLES)
+def test_anchors_without_a_table_are_uniform(anchors):
+    state = ABSENT.state()
+    found = drawn(frozen_anchors(state), state)
+    assert len(found) == 12 and all(p == pytest.approx(1 / 12) for p in found.values())
+
+
+class Following(Chain):
+    """A planted bug: the table is that of the present partition."""
+
+    def step(self, partition, rng):
+        self.put(partition)
+        self.state.guide, self.state.adapting = None, True
+        self.sampler.step(self.state, rng)
+        return canonical(self.state.labels[self.absent :])
+
+
+def test_a_table_that_follows_the_state_is_noticed():
+    _, p, matrix = Following(SAMS(anchors="frozen_cluster"), PY_LINE).matrix()
+    assert np.abs(p @ matrix - p).max() > 1e-3
 
 
 @pytest.mark.parametrize("anchors", [(0, 2), (3, 1)])

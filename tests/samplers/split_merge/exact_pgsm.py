@@ -23,6 +23,7 @@ from tests.samplers.split_merge.exact_kernel import (
     Target,
     assert_balance,
     imbalance,
+    start,
 )
 
 
@@ -39,7 +40,7 @@ class ParticleChain(Chain):
 
     def __init__(self, sampler, target, distribution=None):
         self.sampler = sampler.set_params(n_moves=1, n_gibbs=0)
-        self.state, self.absent = target.state(), target.absent
+        self.state, self.absent = start(sampler, target), target.absent
         for _ in range(2):
             self.state.enlarge()
         if distribution is not None:
@@ -52,6 +53,7 @@ DP_COINS = Target(Bernoulli(), DP, COINS[:4])
 FINITE = Target(NormalInverseGamma(), FiniteDirichlet(3, 0.7), LINE[:4])
 DP_FEW = Target(Bernoulli(), DP, COINS[:4], absent=1)
 PAPER = {"order": "random", "resample_threshold": 0.5}
+BASIC = {"order": "random", "targets": "basic"}
 CASES = {
     "two-particles": (PGSM(n_particles=2, **PAPER), DP_COINS),
     "no-resampling": (PGSM(n_particles=2, order="alternate"), DP_FEW),
@@ -73,6 +75,27 @@ CASES = {
     "cluster-informed-anchors": (
         PGSM(n_particles=2, anchors="cluster", order="decisive"),
         Target(NormalInverseGamma(), PitmanYor(0.7, 0.4), APART[:4], beta=0.4),
+    ),
+    "frozen-cluster-informed-anchors": (
+        PGSM(n_particles=2, anchors="frozen_cluster", **PAPER),
+        Target(NormalInverseGamma(), PitmanYor(0.7, 0.4), APART[:4], beta=0.4),
+    ),
+    "frozen-threshold-informed-anchors": (
+        PGSM(n_particles=2, anchors="frozen_threshold", order="decisive"),
+        DP_FEW,
+    ),
+    "basic-targets": (PGSM(n_particles=2, resample_threshold=0.5, **BASIC), DP_COINS),
+    "basic-targets-always-resampled": (
+        PGSM(n_particles=2, resample_threshold=1.0, order="decisive", targets="basic"),
+        Target(NormalInverseGamma(), FiniteDirichlet(3, 0.7), LINE[:4], beta=0.4),
+    ),
+    "basic-targets-three-anchors": (
+        PGSM(n_particles=2, n_anchors=3, resample_threshold=0.9, **BASIC),
+        Target(Bernoulli(), MFM(1.0, ("gnedin", 0.5)), COINS[:4], absent=1),
+    ),
+    "basic-targets-two-blocks-at-most": (
+        PGSM(n_particles=2, n_anchors=3, resample_threshold=0.0, **BASIC),
+        Target(Bernoulli(), FiniteDirichlet(2, 0.7), COINS[:4], absent=1),
     ),
     "threshold-informed-anchors": (
         PGSM(n_particles=2, anchors="threshold", order="decisive"),
@@ -112,12 +135,19 @@ GOLDEN = {
 }
 
 
-@pytest.mark.parametrize("start", GOLDEN)
-def test_golden_transition_probabilities(start):
-    chain = ParticleChain(PGSM(n_particles=2, **PAPER), DP_COINS, Fixed(0, 2))
-    distribution = chain.outcomes(start)
+GOLDEN_BASIC = [0.1417296643, 0.0688017877, 0.7113211681, 0.0093455922, 0.0688017877]
+KINDS = [
+    *[pytest.param("improved", z, p, id=f"improved-{max(z) + 1}") for z, p in GOLDEN.items()],
+    pytest.param("basic", (0, 0, 1, 1), GOLDEN_BASIC, id="basic-2"),
+]
+
+
+@pytest.mark.parametrize(("targets", "before", "expected"), KINDS)
+def test_golden_transition_probabilities(targets, before, expected):
+    chain = ParticleChain(PGSM(n_particles=2, targets=targets, **PAPER), DP_COINS, Fixed(0, 2))
+    distribution = chain.outcomes(before)
     found = [distribution.pop(z) for z in GOLDEN_STATES]
-    np.testing.assert_allclose(found, GOLDEN[start], atol=1e-10)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
     assert not distribution
 
 
