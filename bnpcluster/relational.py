@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bnpcluster._estimators.base import Sampled
+from bnpcluster._estimators.columns_of_clusters import LEVEL
+from bnpcluster._estimators.description import first_lines, typical_rows
 from bnpcluster._estimators.docstrings import documented
-from bnpcluster._estimators.encoding import unreadable
+from bnpcluster._estimators.encoding import names_of_rows, unreadable
+from bnpcluster._estimators.network_description import NetworkDescription
+from bnpcluster._predict.links import cluster_links, link_chances
 from bnpcluster.likelihoods import Likelihood, Relational
 from bnpcluster.likelihoods.network.adjacency import Graph, as_graph, check_matrix
+from bnpcluster.partitions.memberships import own_membership
 from bnpcluster.priors import DirichletProcess, Prior
 from bnpcluster.samplers import SAMPLERS, Sampler
 from bnpcluster.samplers.base import can_sample
@@ -133,8 +140,9 @@ class InfiniteRelationalModel(Sampled):
             The fitted estimator.
         """
         with self._unchanged_by_errors():
-            graph = self._read_network(A)
-            return self._adopt(self._run_chains(graph, self._components(), self.init))
+            graph, names = self._read_network(A), names_of_rows(A)
+            outcome = self._run_chains(graph, self._components(), self.init)
+            return self._adopt(outcome, row_names=names)
 
     def _read_network(self, A: Any) -> Graph:
         """The network of an adjacency matrix, after all checks."""
@@ -184,14 +192,70 @@ class InfiniteRelationalModel(Sampled):
         """
         check_is_fitted(self)
         ends = _as_pairs(pairs, self.posterior_.n_items).T
-        graph, beta = self._fitted.X, self._fitted.likelihood.validate()
-        chances = np.zeros(ends.shape[1])
-        labels = self.posterior_.labels.reshape(-1, self.posterior_.n_items)
-        for z, weight in zip(labels, self.posterior_.weights.ravel(), strict=True):
-            if weight > 0.0:
-                chance = _chances(z, graph.links, graph.unobserved, beta, graph.directed)
-                chances += weight * chance[z[ends[0]], z[ends[1]]]
-        return chances
+        return link_chances(self._fitted, ends)
+
+    @property
+    def link_probabilities_(self) -> NDArray[np.float64]:
+        """Posterior means of the probabilities of links between clusters, (n_clusters, n_clusters).
+
+        They are averages over the pairs of vertices of two clusters. Rows are where links start.
+        Within a cluster of a single vertex there is no pair, so the entry is NaN.
+        """
+        check_is_fitted(self)
+        return cluster_links(self._fitted, LEVEL).mean
+
+    def describe(self) -> Any:
+        """Describe each cluster: its size, and how often its vertices link with each cluster.
+
+        Returns
+        -------
+        table : pandas.DataFrame
+            One row per cluster. Without pandas, a small table with the same columns, which prints.
+            They are
+
+            - ``size``: the number of its vertices;
+            - ``certainty``: how surely its vertices belong to it, on average;
+            - ``typical_vertices``: names or numbers of those that belong to it most surely;
+            - ``links_within``: the probability of a link between two of its vertices, with the
+              interval ``links_within_low`` to ``links_within_high`` of posterior probability 0.9;
+            - ``links_to_0``, ``links_to_1`` and so on: the probability of a link to a vertex of
+              that cluster.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bnpcluster import InfiniteRelationalModel
+        >>> groups = np.repeat([0, 1], 10)
+        >>> A = (groups[:, None] == groups).astype(float) - np.eye(20)
+        >>> model = InfiniteRelationalModel(n_draws=100, n_warmup=50, random_state=0).fit(A)
+        >>> table = model.describe()
+        >>> list(table["size"]), [round(float(p), 1) for p in table["links_within"]]
+        ([10, 10], [1.0, 1.0])
+        """
+        return self._description(with_rows=True).table().to_pandas()
+
+    def _description(self, with_rows: bool = False) -> NetworkDescription:
+        """What each cluster is; `with_rows` as for tables of rows."""
+        check_is_fitted(self)
+        fitted, labels = self._fitted, self._fitted.cluster_labels
+        inside = labels >= 0
+        sure = np.where(inside, own_membership(self.posterior_, labels), 0.0)
+        sizes = np.bincount(labels[inside])
+        return NetworkDescription(
+            sizes=sizes,
+            certainty=np.bincount(labels[inside], weights=sure[inside]) / sizes,
+            links=cluster_links(fitted, LEVEL),
+            typical=typical_rows(labels, sure, fitted.row_names),
+        )
+
+    def _describe_each_cluster(self) -> dict[str, str]:
+        return first_lines(self._description().lines())
+
+    def _named(self, vertices: Sequence[Any]) -> Self:
+        """A copy for reports, in which the vertices have names."""
+        model = copy.copy(self)
+        model._fitted = self._fitted._replace(row_names=list(vertices))
+        return model
 
     def score(self, pairs: ArrayLike, y: ArrayLike) -> float:
         """Mean log probability of the outcomes of some pairs. Higher is better.
@@ -234,22 +298,3 @@ def _as_pairs(pairs: ArrayLike, n: int) -> NDArray:
             "pairs must contain two different vertices, because self-links are not modelled."
         )
     return array
-
-
-def _chances(
-    z: NDArray, links: NDArray, gaps: NDArray, beta: tuple[float, float], directed: bool
-) -> NDArray[np.float64]:
-    """Posterior mean probability of a link between each pair of blocks of a partition."""
-    sizes = np.bincount(z)
-    pairs = np.outer(sizes, sizes) - np.diag(sizes)
-    if not directed:
-        pairs -= np.diag(sizes * (sizes - 1) // 2)
-    pairs -= _between(z, gaps, len(sizes), directed)
-    return (beta[0] + _between(z, links, len(sizes), directed)) / (sum(beta) + pairs)
-
-
-def _between(z: NDArray, ends: NDArray, n_blocks: int, directed: bool) -> NDArray[np.intp]:
-    """The number of given pairs of vertices between each two blocks."""
-    code = z[ends[:, 0]].astype(np.intp) * n_blocks + z[ends[:, 1]]
-    counts = np.bincount(code, minlength=n_blocks**2).reshape(n_blocks, n_blocks)
-    return counts if directed else counts + counts.T - np.diag(np.diag(counts))

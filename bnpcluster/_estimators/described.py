@@ -8,21 +8,18 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bnpcluster._core.messages import Action, Message
 from bnpcluster._estimators import exports
 from bnpcluster._estimators.columns_of_clusters import LEVEL, columns_of
-from bnpcluster._estimators.description import Description, typical_rows
+from bnpcluster._estimators.description import Description, first_lines, typical_rows
 from bnpcluster._fitting.fitted import Fitted
 from bnpcluster._predict.cluster_parameters import spaced
 from bnpcluster._predict.leave_one_out import given_others, left_out, strangeness
 from bnpcluster._predict.predictive import Prediction
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.likelihoods.pyclone.tables import samples_of
-from bnpcluster.partitions.memberships import membership
-from bnpcluster.posterior import Posterior
+from bnpcluster.partitions.memberships import own_membership
 
 TYPICAL_DRAWS = 20  # typical rows are found from the density under so many draws
-MOST_LINES = 12  # clusters in a report
 MOST_DRAWS = 200  # and densities of rows given the others from so many
 
 
@@ -137,7 +134,7 @@ class Described:
         told = np.array([column.tells(weights) for column in columns]).T
         inside = labels >= 0
         sure = np.zeros(len(labels))
-        sure[inside] = _certainty(self.posterior_, labels)[inside]
+        sure[inside] = own_membership(self.posterior_, labels)[inside]
         return Description(
             sizes=np.bincount(labels[inside], minlength=len(weights)),
             share=weights,
@@ -152,12 +149,7 @@ class Described:
 
     def _describe_each_cluster(self) -> dict[str, str]:
         """One line of the report for each of the largest clusters."""
-        lines = self._description().lines()
-        shown = dict(list(lines.items())[:MOST_LINES])
-        left = len(lines) - len(shown)
-        if left:
-            shown["and"] = Message(f"{left} more: see ", Action("describe()", "clusters.csv"))
-        return shown
+        return first_lines(self._description().lines())
 
     def _typical_rows(self, labels: np.ndarray, sure: np.ndarray) -> list[list]:
         """Rows of the highest density in each cluster, unless they hardly belong to it."""
@@ -269,9 +261,3 @@ class Described:
         check_is_fitted(self)
         rows = self._new_rows(X)
         return strangeness(self._fitted, rows, self._predicted(rows).log_density)
-
-
-def _certainty(posterior: Posterior, labels: np.ndarray) -> np.ndarray:
-    """The probability of each row's own cluster; rows in none are a cluster of their own here."""
-    own = np.where(labels < 0, labels.max() + 1, labels)
-    return membership(posterior, own)[np.arange(len(own)), own]

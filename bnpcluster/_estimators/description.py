@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bnpcluster._core.messages import Action, Message
 from bnpcluster._estimators.columns_of_clusters import Column
 from bnpcluster._estimators.digits import short
 from bnpcluster._estimators.table import Table
@@ -14,6 +15,7 @@ from bnpcluster._estimators.table import Table
 TELLING = 3  # columns that are named as telling a cluster apart
 LEAST_TOLD = 0.05  # and the share of the membership that they must tell
 TYPICAL = 3  # rows that are named as typical
+MOST_LINES = 12  # clusters in a report
 LIKELY = 0.05  # categories that are rarer are not named
 
 
@@ -84,6 +86,15 @@ class Description(NamedTuple):
         )
         parts = [f"{self.columns[j].name} {in_words(self.columns[j], c)}" for j in self.telling(c)]
         return f"{line}; told apart by {'; '.join(parts)}" if parts else line
+
+
+def first_lines(lines: dict[str, str]) -> dict[str, Any]:
+    """The lines of the largest clusters, and where to find the others."""
+    shown: dict[str, Any] = dict(list(lines.items())[:MOST_LINES])
+    left = len(lines) - len(shown)
+    if left:
+        shown["and"] = Message(f"{left} more: see ", Action("describe()", "clusters.csv"))
+    return shown
 
 
 def _cells(column: Column) -> dict[str, list]:

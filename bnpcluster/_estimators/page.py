@@ -38,10 +38,8 @@ def html_page(model: Any, report: Any, facts: Mapping[str, str] | None = None) -
         f"<tr><th>{html.escape(name)}</th><td style='text-align:left'>{html.escape(text)}</td></tr>"
         for name, text in (facts or {}).items()
     )
-    clusters = ""
-    if model._items == "rows":
-        table = model._description(with_rows=True).table().to_html()
-        clusters = f"<h2>Clusters</h2><div class='wide'>{table}</div>"
+    table = model._description(with_rows=True).table().to_html()
+    clusters = f"<h2>Clusters</h2><div class='wide'>{table}</div>"
     n = model.n_clusters_
     return (
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"

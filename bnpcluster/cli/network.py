@@ -45,7 +45,7 @@ def network(options: SimpleNamespace) -> int:
     links = read_links(table, options, marks)
     from bnpcluster.cli.files import prepared
     from bnpcluster.cli.models import build_network_model, finish, fit_model
-    from bnpcluster.cli.results import NETWORK_FILES as FILES
+    from bnpcluster.cli.results import FILES
 
     model = build_network_model(options)
     rows = Rows("vertex", links.vertices, {}, {}, links.notes)
@@ -53,7 +53,8 @@ def network(options: SimpleNamespace) -> int:
         for note in links.notes:
             print_message(note)
         doubtful = fit_model(model, adjacency(links, options.directed))
-        return finish(options, folder, model, model, rows, FILES, doubtful)
+        named = model._named(links.vertices)
+        return finish(options, folder, model, named, rows, FILES, doubtful)
 
 
 def read_links(table: Table, options: SimpleNamespace, marks: Marks) -> Links:

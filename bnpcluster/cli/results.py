@@ -16,7 +16,6 @@ from bnpcluster.cli.usage import print_message
 from bnpcluster.partitions.memberships import membership
 from bnpcluster.plotting.common import with_rest_last
 
-NETWORK_FILES = ("labels.csv", "probabilities.csv", "draws.npz", "report.html")
 FILES = ("labels.csv", "probabilities.csv", "clusters.csv", "draws.npz", "report.html")
 
 
@@ -40,10 +39,9 @@ def write_results(
     _write_draws(folder, draws_of(model))
     try:
         write_labels(folder, model, rows)
-        if model._items == "rows":
-            table = named._description(with_rows=True).table()
-            cells = zip(table.index, *map(_column, table.columns.values()), strict=True)
-            folder.write_table("clusters.csv", [table.index_name, *table.columns], cells)
+        table = named._description(with_rows=True).table()
+        cells = zip(table.index, *map(_column, table.columns.values()), strict=True)
+        folder.write_table("clusters.csv", [table.index_name, *table.columns], cells)
         page = html_page(named, named.report().in_shell_words(), facts)
         folder.write_text("report.html", page)
     except BaseException:

@@ -41,3 +41,9 @@ def membership(posterior: Any, labels: NDArray[np.intp]) -> NDArray[np.float64]:
             counts = np.bincount(cell, minlength=size * n_clusters).reshape(size, n_clusters)
             result += (weight * counts / counts.sum(axis=1, keepdims=True))[row]
     return np.minimum(result, 1.0)  # up to rounding it is no more
+
+
+def own_membership(posterior: Any, labels: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The probability of each row's own cluster; rows in none are a cluster of their own here."""
+    own = np.where(labels < 0, labels.max() + 1, labels)
+    return membership(posterior, own)[np.arange(len(own)), own]

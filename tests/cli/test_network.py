@@ -55,7 +55,11 @@ def test_vertices_are_clustered_as_in_python(edges, capsys):
     assert "24 vertices" in out
     page = (folder / "report.html").read_text()
     assert "The network, its vertices ordered by cluster" in page
-    assert not (folder / "clusters.csv").exists()
+    clusters = columns_of(folder / "clusters.csv")
+    assert list(map(int, clusters["size"])) == np.bincount(model.labels_).tolist()
+    assert float(clusters["links_to_0"][0]) == pytest.approx(model.link_probabilities_[0, 0])
+    typical = clusters["typical_vertices"][0].split(", ")
+    assert {by_cluster[name] for name in typical} == {"0"}
 
 
 def test_links_have_no_direction_unless_told():

@@ -8,6 +8,43 @@ MIXTURE = "_estimators/test_mixture.py::"
 COMPARISON = "test_comparison.py::"
 NUMBERED = f"{COMPARISON}test_numbers_follow_earlier_labels"
 PRIOR = "_predict/test_prior_predictive.py::"
+LINKS = "_predict/test_links.py::"
+ALL_PAIRS = f"{LINKS}test_means_are_those_of_all_pairs"
+
+LINKED = [
+    Mutant(
+        "_predict/links.py",
+        "Average.__call__",
+        "a vertex makes a pair with itself",
+        "        total -= np.diag(self._common @ np.diag(of_blocks))\n",
+        "",
+        f"{ALL_PAIRS}[undirected]",
+    ),
+    Mutant(
+        "_predict/links.py",
+        "Counts.of",
+        "unobserved pairs count as no links",
+        "pairs -= _between(z, graph.unobserved, len(sizes), graph.directed)",
+        "pairs -= 0",
+        f"{ALL_PAIRS}[undirected]",
+    ),
+    Mutant(
+        "_predict/links.py",
+        "Counts.of",
+        "pairs of a block count twice",
+        "if not graph.directed:",
+        "if graph.directed:",
+        f"{ALL_PAIRS}[undirected]",
+    ),
+    Mutant(
+        "_predict/links.py",
+        "Counts.draw",
+        "intervals have no width",
+        "rng.beta(beta[0] + self.links, beta[1] + self.others)",
+        "self.mean(beta)",
+        f"{LINKS}test_intervals_are_those_of_the_beta_posterior[directed]",
+    ),
+]
 
 PAGES = [
     Mutant(
