@@ -37,7 +37,7 @@ BLOCKED = [
         "weights do not know sigma",
         "state.sizes - state.prior.sigma_now",
         "state.sizes + 0.0",
-        f"{EXACT}_every_example[nig-py-blocked-1]",
+        f"{SWEEP}test_weights_follow_the_sizes_less_sigma",
         compiled=True,
     ),
     Mutant(
@@ -100,7 +100,7 @@ BLOCKED = [
         "a block that is not open to all items sets the bar",
         "if bounded and leaders[k] < earliest:",
         "if bounded:",
-        f"{EXACT}_every_likelihood[niw-1-blocked]",
+        LEFT_OUT,
         compiled=True,
     ),
     Mutant(

@@ -15,8 +15,8 @@ from bnpcluster._core.parameter_operations import (
     log_density_of_parameters,
 )
 from bnpcluster._core.state import State, Stopped
-from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseWishart
-from bnpcluster.priors import PRIORS, DirichletProcess
+from bnpcluster.likelihoods import LIKELIHOODS, Bernoulli, NormalInverseWishart
+from bnpcluster.priors import PRIORS, DirichletProcess, PitmanYor
 from bnpcluster.samplers import Blocked
 from bnpcluster.samplers.base import can_sample
 from bnpcluster.samplers.blocked import assignment
@@ -160,6 +160,7 @@ def test_labels_do_not_depend_on_what_is_left_out(d, spread):
     state = State(NormalInverseWishart().bind(X), DirichletProcess(1.0), labels)
     lik, sure, narrow = state.problem.likelihood, Counter(), 0
     message = draw_message(state, np.random.default_rng(0))
+    message.leaders[:2] = 1 << 63  # half of the rows come before them
     part = new_part(lik, state.n_blocks)
     for i in range(1500):
         part.tile[:] = i
@@ -221,6 +222,14 @@ def test_sweeps_keep_the_books(name):
         assert (sizes == state.sizes[order]).all()
         assert (prior == state.partition.log_prior[order]).all()
         assert found == pytest.approx(state.log_joint(), rel=1e-10)
+
+
+def test_weights_follow_the_sizes_less_sigma():
+    state = State(Bernoulli().bind(np.eye(9, 2)), PitmanYor(1.0, 0.8), [0] + [1] * 3 + [2] * 5)
+    rng = np.random.default_rng(0)
+    draws = np.exp([draw_message(state, rng).log_weights for _ in range(4000)])
+    found = (draws / draws.sum(axis=1, keepdims=True)).mean(axis=0)
+    assert found == pytest.approx(np.array([0.2, 2.2, 4.2]) / 6.6, abs=0.01)
 
 
 def test_weights_have_a_dirichlet_distribution():
