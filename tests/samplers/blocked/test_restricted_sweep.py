@@ -32,6 +32,7 @@ from bnpcluster.testing import all_partitions
 from tests.tools.dossier import LOG_GAP, note
 
 N = 6
+RNG = np.random.default_rng(0)
 
 
 def examples():
@@ -181,6 +182,19 @@ def test_labels_do_not_depend_on_what_is_left_out(d, spread):
     assert narrow > 300
     assert 0 < sure[2.5] < sure[4.0] < 1500
     assert sure[assignment.FIRST_SLACK] > 1450
+
+
+def test_a_block_that_a_row_may_not_join_does_not_rule_out_others():
+    """Though it is hundreds of nats better: the row comes before its leader."""
+    X = RNG.normal(size=(300, 2)) + 60.0 * (np.arange(300)[:, None] % 2)
+    state = State(NormalInverseWishart().bind(X), DirichletProcess(1.0), np.arange(300) % 2)
+    lik, message = state.problem.likelihood, draw_message(state, np.random.default_rng(0))
+    message.leaders[:] = assignment.LAST, 0
+    part = new_part(lik, 2)
+    part.tile[:] = 2 * np.arange(TILE)  # rows of the first block
+    fill_random(message.key, part.tile, part.uniforms, part.ranks)
+    label_tile(lik, message, assignment.NEGLIGIBLE, part)
+    assert (part.labels == 1).all()
 
 
 def test_a_stop_leaves_the_state_as_it_was():
