@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import invgamma, invwishart, multivariate_normal, norm
 
 from bnpcluster._core import operations as ops
 from bnpcluster._core.jit import kernel
@@ -31,6 +32,7 @@ from bnpcluster.likelihoods import (
     NormalInverseWishart,
     Poisson,
 )
+from bnpcluster.likelihoods.gaussian.niw_planar import planar_moments
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Blocked
 from bnpcluster.samplers.base import can_sample
@@ -191,6 +193,29 @@ def test_parameters_are_drawn_from_the_density_of_parameters(name):
         posterior = log_density_of_parameters(lik, k, drawn, k)
         marginal = ops.log_marginal(lik, k)
         assert posterior + marginal == pytest.approx(prior + density, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["planar", "niw-3", "nig"])
+def test_densities_of_gaussian_parameters_are_the_closed_forms(name):
+    """Of a mean and a covariance, or of means and variances, in internal units."""
+    state, drawn = filled(name)
+    lik, k = state.problem.likelihood, 1
+    m = lik.size[k]
+    r, shape = lik.prior + np.array([1.0, 0.5 if name == "nig" else 1.0]) * m
+    if name == "nig":
+        variance = drawn.root[k] ** -2
+        expected = invgamma(shape, scale=lik.rate[:, k]).logpdf(variance).sum()
+        expected += norm(lik.mean[:, k], np.sqrt(variance / r)).logpdf(drawn.mean[k]).sum()
+    else:
+        covariance = np.linalg.inv(drawn.root[k].T @ drawn.root[k])
+        if name == "planar":
+            mean, chol = planar_moments(lik, k)
+            scale = chol @ chol.T
+        else:
+            mean, scale = lik.mean[k], np.tril(lik.scatter[k]) + np.tril(lik.scatter[k], -1).T
+        expected = invwishart(shape, scale).logpdf(covariance)
+        expected += multivariate_normal(mean, covariance / r).logpdf(drawn.mean[k])
+    assert log_density_of_parameters(lik, k, drawn, k) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["planar", "niw-3", "nig", "bernoulli", "categorical", "poisson"])

@@ -37,7 +37,7 @@ BLOCKED = [
         "weights do not know sigma",
         "state.sizes - state.prior.sigma_now",
         "state.sizes + 0.0",
-        f"{EXACT}_every_example[nig-py-blocked-1]",
+        f"{SWEEP}test_weights_follow_the_sizes_less_sigma",
         compiled=True,
     ),
     Mutant(
@@ -100,7 +100,7 @@ BLOCKED = [
         "a block that is not open to all items sets the bar",
         "if bounded and leaders[k] < earliest:",
         "if bounded:",
-        f"{EXACT}_every_likelihood[niw-1-blocked]",
+        f"{SWEEP}test_a_block_that_a_row_may_not_join_does_not_rule_out_others",
         compiled=True,
     ),
     Mutant(
@@ -179,7 +179,7 @@ BLOCKED = [
         "the density of a covariance has the wrong power of its determinant",
         "(nu + d + 1.0) * log_root",
         "(nu + d) * log_root",
-        f"{IDENTITY}[niw-1]",
+        f"{CONTRACT}test_densities_of_gaussian_parameters_are_the_closed_forms",
         compiled=True,
     ),
     Mutant(

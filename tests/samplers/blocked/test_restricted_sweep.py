@@ -1,5 +1,6 @@
 """The restricted sweep: the identity that makes it exact, and what it leaves behind."""
 
+from collections import Counter
 from functools import cache
 
 import numpy as np
@@ -10,13 +11,12 @@ from scipy.stats import dirichlet
 from bnpcluster._core.parameter_operations import (
     TILE,
     draw_parameters,
-    gather,
     log_density,
     log_density_of_parameters,
 )
 from bnpcluster._core.state import State, Stopped
-from bnpcluster.likelihoods import LIKELIHOODS, NormalInverseWishart
-from bnpcluster.priors import PRIORS, DirichletProcess
+from bnpcluster.likelihoods import LIKELIHOODS, Bernoulli, NormalInverseWishart
+from bnpcluster.priors import PRIORS, DirichletProcess, PitmanYor
 from bnpcluster.samplers import Blocked
 from bnpcluster.samplers.base import can_sample
 from bnpcluster.samplers.blocked import assignment
@@ -32,6 +32,7 @@ from bnpcluster.testing import all_partitions
 from tests.tools.dossier import LOG_GAP, note
 
 N = 6
+RNG = np.random.default_rng(0)
 
 
 def examples():
@@ -153,25 +154,47 @@ def test_draws_do_not_depend_on_the_number_of_threads(d, monkeypatch):
     assert len({tuple(z) for z, _ in paths[0]}) > 1
 
 
-@pytest.mark.parametrize(("d", "n", "spread"), [(2, 6000, 2.0), (3, 600, 2.0), (12, 1500, 0.7)])
-def test_labels_do_not_depend_on_what_is_left_out(d, n, spread):
-    """Where less is left out the labels are the same; where they may not be, they are not sure."""
-    X, labels = mixture(n, d, spread=spread)
+@pytest.mark.parametrize(("d", "spread"), [(2, 1.0), (12, 0.4)])
+def test_labels_do_not_depend_on_what_is_left_out(d, spread):
+    """Row by row: a label is the one that all weights give, or it is not taken to be sure."""
+    X, labels = mixture(1500, d, spread=spread)
     state = State(NormalInverseWishart().bind(X), DirichletProcess(1.0), labels)
-    lik, doubts = state.problem.likelihood, 0
-    message, items = draw_message(state, np.random.default_rng(0)), gather(lik, np.arange(n))
+    lik, sure, narrow = state.problem.likelihood, Counter(), 0
+    message = draw_message(state, np.random.default_rng(0))
+    message.leaders[:2] = 1 << 63  # half of the rows come before them
     part = new_part(lik, state.n_blocks)
-    for start in range(0, n - TILE, TILE):
-        part.tile[:] = items[start : start + TILE]
+    for i in range(1500):
+        part.tile[:] = i
         fill_random(message.key, part.tile, part.uniforms, part.ranks)
-        label_tile(lik, message, assignment.NEGLIGIBLE, part)
-        exact = part.labels.copy()
-        for slack in (5.0, 8.0, assignment.FIRST_SLACK):
+        weights = np.exp([log_density(lik, message.parameters, k, i) for k in range(5)])
+        weights *= np.exp(message.log_weights) * (part.ranks[0] > message.leaders)
+        if not weights.any():
+            continue  # the first leader of all
+        edges = weights.cumsum() / weights.sum()
+        exact = np.searchsorted(edges, part.uniforms[0], side="right")
+        assert label_tile(lik, message, assignment.NEGLIGIBLE, part)
+        assert part.labels[0] == exact
+        for slack in (2.5, 3.0, 3.5, 4.0, assignment.FIRST_SLACK):
             if label_tile(lik, message, slack, part):
-                np.testing.assert_array_equal(part.labels, exact)
-            else:
-                doubts += 1
-    assert 0 < doubts < 2 * (n // TILE)
+                assert part.labels[0] == exact
+                sure[slack] += 1
+        narrow += edges[0] < 0.99 and np.diff(edges).max() < 0.99
+    assert narrow > 300
+    assert 0 < sure[2.5] < sure[4.0] < 1500
+    assert sure[assignment.FIRST_SLACK] > 1450
+
+
+def test_a_block_that_a_row_may_not_join_does_not_rule_out_others():
+    """Though it is hundreds of nats better: the row comes before its leader."""
+    X = RNG.normal(size=(300, 2)) + 60.0 * (np.arange(300)[:, None] % 2)
+    state = State(NormalInverseWishart().bind(X), DirichletProcess(1.0), np.arange(300) % 2)
+    lik, message = state.problem.likelihood, draw_message(state, np.random.default_rng(0))
+    message.leaders[:] = assignment.LAST, 0
+    part = new_part(lik, 2)
+    part.tile[:] = 2 * np.arange(TILE)  # rows of the first block
+    fill_random(message.key, part.tile, part.uniforms, part.ranks)
+    label_tile(lik, message, assignment.NEGLIGIBLE, part)
+    assert (part.labels == 1).all()
 
 
 def test_a_stop_leaves_the_state_as_it_was():
@@ -213,6 +236,14 @@ def test_sweeps_keep_the_books(name):
         assert (sizes == state.sizes[order]).all()
         assert (prior == state.partition.log_prior[order]).all()
         assert found == pytest.approx(state.log_joint(), rel=1e-10)
+
+
+def test_weights_follow_the_sizes_less_sigma():
+    state = State(Bernoulli().bind(np.eye(9, 2)), PitmanYor(1.0, 0.8), [0] + [1] * 3 + [2] * 5)
+    rng = np.random.default_rng(0)
+    draws = np.exp([draw_message(state, rng).log_weights for _ in range(4000)])
+    found = (draws / draws.sum(axis=1, keepdims=True)).mean(axis=0)
+    assert found == pytest.approx(np.array([0.2, 2.2, 4.2]) / 6.6, abs=0.01)
 
 
 def test_weights_have_a_dirichlet_distribution():
