@@ -15,6 +15,8 @@ POISSON_KINGMAN = "priors/test_poisson_kingman.py::"
 KNOWN_TABLES = f"{POISSON_KINGMAN}test_tables_are_those_of_the_closed_forms"
 MOMENTS = f"{POISSON_KINGMAN}test_the_stable_density_has_the_known_negative_moments"
 MASSES = f"{POISSON_KINGMAN}test_total_masses_have_the_density_h_f"
+DENSITY = f"{POISSON_KINGMAN}test_the_density_of_the_total_mass_integrates_over_t"
+FAR_OUT = f"{POISSON_KINGMAN}test_the_stable_density_of_index_one_half_is_known_far_out"
 SERIES, QUADRATURE = "priors/component_series.py", "priors/quadrature.py"
 
 PARTITION_PRIORS = [
@@ -128,7 +130,7 @@ PARTITION_PRIORS = [
         "the total mass has the density h f over log t",
         "+ log_density(q / s, s) + q / s",
         "+ log_density(q / s, s)",
-        f"{KNOWN_TABLES}[py-10.0-0.5] {POISSON_KINGMAN}test_the_density_of_the_total_mass_integrates_over_t",
+        f"{KNOWN_TABLES}[py-10.0-0.5] {DENSITY}",
     ),
     Mutant(
         STABLE,
@@ -144,7 +146,7 @@ PARTITION_PRIORS = [
         "the far tail is flat",
         "s * np.minimum(y - low, 0.0)",
         "0.0",
-        f"{KNOWN_TABLES} {MOMENTS} {POISSON_KINGMAN}test_the_stable_density_of_index_one_half_is_known_far_out",
+        f"{KNOWN_TABLES} {MOMENTS} {FAR_OUT}",
     ),
     Mutant(
         STABLE,
