@@ -42,13 +42,10 @@ def _table(s: float) -> tuple[Callable[[NDArray], NDArray], float, float]:
     step = min(0.15, (1.0 - s) * math.pi**2 / DIGITS)
     v = np.arange(-0.5 * high - DIGITS - 10.0, DIGITS + 10.0, step)
     log_a, log_du = _log_zolotarev(v, s)
-    with np.errstate(over="ignore"):
-        a, lowest = np.exp(log_a), math.exp(log_lowest(s))
-    excess, values = _excess(v, a, lowest, s), np.empty(len(y))
+    log_excess, values = _log_excess(v, log_a, s), np.empty(len(y))
     with np.errstate(over="ignore"):
         for first in range(0, len(y), ROWS):
-            xi = np.exp(y[first : first + ROWS, None])
-            terms = log_a + log_du - excess * xi
+            terms = log_a + log_du - np.exp(log_excess + y[first : first + ROWS, None])
             top = terms.max(axis=1, keepdims=True)
             total = np.exp(terms - top).sum(axis=1)
             values[first : first + ROWS] = top[:, 0] + np.log(total * step)
@@ -64,9 +61,10 @@ def _log_zolotarev(v: NDArray, s: float) -> tuple[NDArray, NDArray]:
     return log_a, np.log(u) + np.log(rest) - math.log(math.pi)
 
 
-def _excess(v: NDArray, a: NDArray, lowest: float, s: float) -> NDArray:
-    """A(u) - A(0). For a small u, by the series of the logarithm: a difference loses digits."""
-    u = math.pi / (1.0 + np.exp(-v))
+def _log_excess(v: NDArray, log_a: NDArray, s: float) -> NDArray:
+    """log(A(u) - A(0)). For a small u, by the series of log A: a difference loses digits."""
+    square = (math.pi / (1.0 + np.exp(-v))) ** 2
     c = 1.0 - s + s * s
-    series = s * u * u * (0.5 + c * u * u * (1.0 / 36.0 + c * u * u / 405.0))  # log A(u) / A(0)
-    return np.where(u > 0.02, a - lowest, lowest * np.expm1(series))
+    series = s * square * (0.5 + c * square * (1.0 / 36.0 + c * square / 405.0))
+    more = np.where(square > 4e-4, log_a - log_lowest(s), series)
+    return log_lowest(s) + more + np.log(-np.expm1(-more))

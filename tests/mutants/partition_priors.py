@@ -134,11 +134,11 @@ PARTITION_PRIORS = [
     ),
     Mutant(
         STABLE,
-        "_excess",
+        "_log_excess",
         "the series of A(u) is one term long",
-        "(0.5 + c * u * u * (1.0 / 36.0 + c * u * u / 405.0))",
+        "(0.5 + c * square * (1.0 / 36.0 + c * square / 405.0))",
         "0.5",
-        MOMENTS,
+        FAR_OUT,
     ),
     Mutant(
         STABLE,
@@ -154,7 +154,7 @@ PARTITION_PRIORS = [
         "the trapezoidal rule has too wide a step",
         "math.pi**2 / DIGITS",
         "math.pi**2 / 4.0",
-        MOMENTS,
+        f"{POISSON_KINGMAN}test_the_stable_density_has_the_known_series_of_a_large_argument",
     ),
     Mutant(
         "priors/ngg.py",

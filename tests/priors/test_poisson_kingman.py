@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.special import gammaln
 from scipy.stats import kstest
 
 from bnpcluster import BNPMixture
@@ -46,9 +47,20 @@ def test_the_stable_density_has_the_golden_values(s, t, value):
 
 
 def test_the_stable_density_of_index_one_half_is_known_far_out():
-    log_t = np.linspace(-6.0, 60.0, 2001)
+    log_t = np.linspace(-12.0, 60.0, 2001)
     expected = -0.25 * np.exp(-log_t) - 1.5 * log_t - math.log(2.0 * math.sqrt(math.pi))
-    np.testing.assert_allclose(log_density(log_t, 0.5), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(log_density(log_t, 0.5), expected, rtol=1e-14, atol=1e-11)
+
+
+@pytest.mark.parametrize("s", [0.1, 0.6, 0.95])
+def test_the_stable_density_has_the_known_series_of_a_large_argument(s):
+    """1 / pi sum_j (-1)^(j+1) Gamma(j s + 1) / j! sin(pi j s) t^(-j s - 1)"""
+    log_t = np.linspace(3.5, 60.0, 500) / s
+    j = np.arange(1.0, 60.0)[:, None]
+    log_terms = gammaln(j * s + 1.0) - gammaln(j + 1.0) - j * s * log_t
+    total = ((-1.0) ** (j + 1.0) * np.sin(np.pi * j * s) * np.exp(log_terms)).sum(axis=0)
+    expected = np.log(total / np.pi) - log_t
+    np.testing.assert_allclose(log_density(log_t, s), expected, rtol=1e-13, atol=1e-9)
 
 
 @pytest.mark.parametrize("s", [0.02, 0.05, 0.3, 0.6, 0.95])
@@ -117,7 +129,11 @@ def test_contract(prior):
 
 
 @pytest.mark.parametrize(("log_h", "sigma"), OTHERS[:2] + OTHERS[3:])
-def test_total_masses_have_the_density_h_f(log_h, sigma):
+@pytest.mark.parametrize(("cells", "above"), [(4096, 1.01), (24, 20.0)])
+def test_total_masses_have_the_density_h_f(log_h, sigma, cells, above, monkeypatch):
+    """With a fine envelope, and with one that rejection has to correct."""
+    monkeypatch.setattr("bnpcluster.priors.poisson_kingman.CELLS", cells)
+    monkeypatch.setattr("bnpcluster.priors.poisson_kingman.ABOVE", above)
     prior = PoissonKingman(log_h, sigma)
     drawn = sigma * prior.log_total_mass(5000, np.random.default_rng(0))
     line = _line(log_h, sigma)
