@@ -2,13 +2,15 @@
 
 `python -m benchmarks.reproductions.jain_neal [--sets 20] [--output DIR]` prints the tables in
 Markdown, ours beside theirs. With `--output` it also draws the traces of the first data sets there
-(this needs matplotlib).
+(this needs matplotlib). With `--priors` it prints only the tables that compare the stated prior of
+the attributes, Beta(1, 1), with Beta(1/2, 1/2).
 """
 
 import argparse
 import time
 from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ N_ITERATIONS, BURN_IN = 2000, 500
 N_REFERENCE, REFERENCE_BURN_IN = 10_000, 1000
 CLOSE = 0.03  # mean difference of co-clustering probabilities from the reference
 SAME_SHARES = 0.05  # largest difference of the five mean cumulative shares from the reference
+BETAS = (1.0, 0.5)  # of the Beta priors: as stated, and another that fits their tables better
 LARGE = 5  # items that make a cluster a component in our counts
 ALIKE = [(20 * c, 20 * c + 1) for c in range(5)]  # pairs of one true component
 NEAR = [(0, 40), (1, 41), (20, 40), (21, 41)]  # of two that differ in two attributes
@@ -102,9 +105,12 @@ def simulate(example: int | str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return (uniforms < np.where(ones, 0.95, 0.05)[truth]).astype(float), truth
 
 
-def sample(X, sampler, start, n_iterations: int, burn_in: int, seed: int) -> Run:
-    """Run a chain; the clock (of this thread, not of the wall) runs in its steps only."""
-    state = State(Bernoulli().bind(X), DirichletProcess(1.0), start)
+def sample(X, sampler, start, n_iterations: int, burn_in: int, seed: int, beta: float = 1.0) -> Run:
+    """Run a chain; the clock (of this thread, not of the wall) runs in its steps only.
+
+    Attributes have Beta(beta, beta) priors.
+    """
+    state = State(Bernoulli(a=beta, b=beta).bind(X), DirichletProcess(1.0), start)
     rng = np.random.default_rng(seed)
     run = Run(np.empty((n_iterations, len(X)), int), np.empty(n_iterations), Counter(), 0.0)
     for t in range(n_iterations):
@@ -370,12 +376,79 @@ def print_references(references: dict) -> None:
         )
 
 
+def print_priors(n_sets: int) -> None:
+    """Tables 5 to 7 and Gibbs from singletons, under both priors of the attributes."""
+    cases = {
+        1: {name: MAIN[name] for name in TABLE_5},
+        2: {name: VARIANTS[name] for name in TABLE_7},
+    }
+    found: dict[Any, list] = {}
+    stays: dict[Any, list] = {}
+    for seed, beta in product(range(n_sets), BETAS):
+        for example, samplers in cases.items():
+            X, _ = simulate(example, seed)
+            for name, sampler in samplers.items():
+                run = sample(X, sampler, np.zeros(N, int), N_ITERATIONS, BURN_IN, seed, beta)
+                found.setdefault((example, name, beta), []).append(figures(run))
+        for example in (2, 3):
+            X, _ = simulate(example, seed)
+            run = sample(X, Gibbs(), np.arange(N), N_ITERATIONS, BURN_IN, seed, beta)
+            stays.setdefault((example, beta), []).append(stay_in_five(run.labels))
+    titles = [f"Beta({beta:g}, {beta:g})" for beta in BETAS]
+    for example, theirs, number in ((1, TABLE_5, 0), (2, TABLE_6, 1)):
+        lines = [
+            [name, *(spread(found[example, name, beta], "share") for beta in BETAS), row[number]]
+            for name, row in theirs.items()
+            if (example, name, BETAS[0]) in found
+        ]
+        table("Trace 1", f"Example {example} | {' | '.join(titles)} | theirs", lines)
+    lines = [
+        [name, *(spread(found[2, name, beta], "percent", 2) for beta in BETAS), theirs]
+        for name, theirs in TABLE_7.items()
+    ]
+    table("Accepted, %", f"Example 2 | {' | '.join(titles)} | theirs", lines)
+    lines = [
+        [example, f"Beta({beta:g}, {beta:g})", *stay_figures(rows)]
+        for (example, beta), rows in sorted(stays.items())
+    ]
+    head = "Example | prior | sets that have five | first sweep with five | sweeps until they leave"
+    table("Gibbs from singletons", f"{head} | sets that never leave", lines)
+
+
+def stay_in_five(labels: np.ndarray) -> tuple[float, float]:
+    """The first sweep with five large clusters, and how many later there are four, nan if never."""
+    k = components(labels)
+    five = np.flatnonzero(k == 5)
+    if not len(five):
+        return np.nan, np.nan
+    left = np.flatnonzero(k[five[0] :] < 5)
+    return five[0] + 1, left[0] if len(left) else np.nan
+
+
+def stay_figures(rows: list[tuple[float, float]]) -> list[Any]:
+    """How many sets have five large clusters, medians of when and how long, how many stay."""
+    first, stay = np.array(rows).T
+    has = ~np.isnan(first)
+    long = np.where(np.isnan(stay), np.inf, stay)[has]
+    middle = np.median(long) if has.any() else np.nan
+    return [
+        has.sum(),
+        f"{np.nanmedian(first):.0f}",
+        f"{middle:.0f}" if np.isfinite(middle) else f"more than {N_ITERATIONS}",
+        np.isinf(long).sum(),
+    ]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=20, help="data sets per Example")
     parser.add_argument("--output", type=Path, help="folder for the figures")
+    parser.add_argument("--priors", action="store_true", help="only compare two priors")
     arguments = parser.parse_args()
     begin = time.perf_counter()
+    print_priors(arguments.sets)
+    if arguments.priors:
+        return
     results, references = experiment(arguments.sets, arguments.output)
     print_times(results)
     print_autocorrelation(results)

@@ -10,9 +10,152 @@ FAMILIES = "priors/test_base.py"
 RANGES = "priors/test_ranges.py::"
 SUMS = f"{RANGES}test_the_law_of_the_number_of_clusters_sums_to_one"
 RATE = "priors/test_ngg.py::test_a_rate_tilts_the_levy_density"
+KINGMAN, STABLE = "priors/poisson_kingman.py", "priors/stable_density.py"
+POISSON_KINGMAN = "priors/test_poisson_kingman.py::"
+KNOWN_TABLES = f"{POISSON_KINGMAN}test_tables_are_those_of_the_closed_forms"
+MOMENTS = f"{POISSON_KINGMAN}test_the_stable_density_has_the_known_negative_moments"
+MASSES = f"{POISSON_KINGMAN}test_total_masses_have_the_density_h_f"
+DENSITY = f"{POISSON_KINGMAN}test_the_density_of_the_total_mass_integrates_over_t"
+FAR_OUT = f"{POISSON_KINGMAN}test_the_stable_density_of_index_one_half_is_known_far_out"
 SERIES, QUADRATURE = "priors/component_series.py", "priors/quadrature.py"
 
 PARTITION_PRIORS = [
+    Mutant(
+        KINGMAN,
+        "log_v",
+        "V lacks the power of sigma",
+        "(k - 1) * math.log(s) +",
+        "",
+        f"{KNOWN_TABLES}[py-0.7-0.5]",
+    ),
+    Mutant(
+        KINGMAN,
+        "log_v",
+        "V is not over the total of h",
+        "_log_mean(log_h, s, n, k) - _log_total(log_h, s)",
+        "_log_mean(log_h, s, n, k)",
+        f"{KNOWN_TABLES}[py-10.0-0.5]",
+    ),
+    Mutant(
+        KINGMAN,
+        "_log_mean",
+        "the remaining mass is stable, not tilted",
+        "(1.0 - r) / s * p",
+        "p / s",
+        f"{KNOWN_TABLES}[py-0.7-0.5]",
+    ),
+    Mutant(
+        KINGMAN,
+        "_log_mean",
+        "the total mass is the remaining mass alone",
+        "mass = p[:, None] / s + np.logaddexp(0.0, -v)",
+        "mass = p[:, None] / s + 0.0 * v",
+        f"{KNOWN_TABLES}[ngg-1.0-0.5]",
+    ),
+    Mutant(
+        KINGMAN,
+        "_log_mean",
+        "the share of the remaining mass is Beta(sk, n)",
+        "r, rest = s * k, n - s * k",
+        "r, rest = s * k, float(n)",
+        f"{KNOWN_TABLES}[py-0.7-0.5]",
+    ),
+    Mutant(
+        KINGMAN,
+        "_log_mean",
+        "a narrow h is integrated by the remaining mass only",
+        "for log_f in (by_rest, by_total):",
+        "for log_f in (by_rest,):",
+        f"{POISSON_KINGMAN}test_tables_of_any_h_satisfy_the_recursion",
+    ),
+    Mutant(
+        KINGMAN,
+        "_log_integral",
+        "quadrature stops after its first points",
+        "if abs(found - before) < TOLERANCE * max(1.0, abs(found)):",
+        "if points >= POINTS:",
+        f"{POISSON_KINGMAN}test_tables_of_any_h_satisfy_the_recursion",
+    ),
+    Mutant(
+        KINGMAN,
+        "_log_g",
+        "the Jacobian of one change of variable is forgotten",
+        "+ jacobians[0][:, None] + jacobians[1]",
+        "+ jacobians[1]",
+        f"{KNOWN_TABLES}[py-0.7-0.5]",
+    ),
+    Mutant(
+        KINGMAN,
+        "PoissonKingman.predictive",
+        "the urn does not discount the blocks",
+        "np.log(sizes - self.sigma_now)",
+        "np.log(sizes)",
+        f"{KNOWN_TABLES}[py-0.7-0.5]",
+    ),
+    Mutant(
+        KINGMAN,
+        "PoissonKingman.log_eppf",
+        "log_eppf forgets the sizes",
+        "len(sizes)) + log_w",
+        "len(sizes))",
+        f"{KNOWN_TABLES}[py-0.7-0.5]",
+    ),
+    Mutant(
+        KINGMAN,
+        "PoissonKingman.log_total_mass",
+        "proposals are all accepted",
+        "rng.random(size) * envelope[cell]",
+        "0.0 * envelope[cell]",
+        MASSES,
+    ),
+    Mutant(
+        KINGMAN,
+        "PoissonKingman.log_total_mass",
+        "cells are drawn uniformly",
+        "p=envelope / envelope.sum()",
+        "p=np.full(CELLS, 1.0 / CELLS)",
+        MASSES,
+    ),
+    Mutant(
+        KINGMAN,
+        "PoissonKingman.log_total_mass",
+        "masses are in units of sigma",
+        "found[:size] / self.sigma_now",
+        "found[:size]",
+        MASSES,
+    ),
+    Mutant(
+        KINGMAN,
+        "_line",
+        "the total mass has the density h f over log t",
+        "+ log_density(q / s, s) + q / s",
+        "+ log_density(q / s, s)",
+        f"{KNOWN_TABLES}[py-10.0-0.5] {DENSITY}",
+    ),
+    Mutant(
+        STABLE,
+        "_log_excess",
+        "the series of A(u) is one term long",
+        "(0.5 + c * square * (1.0 / 36.0 + c * square / 405.0))",
+        "0.5",
+        FAR_OUT,
+    ),
+    Mutant(
+        STABLE,
+        "log_density",
+        "the far tail is flat",
+        "s * np.minimum(y - low, 0.0)",
+        "0.0",
+        f"{KNOWN_TABLES} {MOMENTS} {FAR_OUT}",
+    ),
+    Mutant(
+        STABLE,
+        "_table",
+        "the trapezoidal rule has too wide a step",
+        "math.pi**2 / DIGITS",
+        "math.pi**2 / 4.0",
+        f"{POISSON_KINGMAN}test_the_stable_density_has_the_known_series_of_a_large_argument",
+    ),
     Mutant(
         "priors/ngg.py",
         "NGG.from_rate",

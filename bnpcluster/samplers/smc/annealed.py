@@ -41,9 +41,8 @@ class AnnealedFilter(Filter):
     def start_annealing(self) -> None:
         """Set the start and the target of the annealing, before the first item."""
         self.target = self.prior
-        self.name = next(iter(self.prior.hyper))
-        self.value = self.target.values[self.name]
         if self.rate > 0.0:
+            self.name = next(iter(self.prior.hyper))
             self.value = self.start
             self.prior = self.target.at(**{self.name: self.value})
 
@@ -264,7 +263,14 @@ class AnnealedSMC(ParticleSampler):
 
     def checked(self, prior: Any) -> Any:
         """The prior that this sampler will use; only one path samples hyper-priors."""
-        return prior if self.path == "temperature" else super().checked(prior)
+        if self.path == "temperature":
+            return prior
+        if self.anneal and not prior.hyper:
+            raise ValueError(
+                f"AnnealedSMC with {prior!r} has no parameter to anneal: set anneal to False, or "
+                "path to 'temperature'."
+            )
+        return super().checked(prior)
 
     def run(
         self,

@@ -116,9 +116,8 @@ class AuxiliarySMC(FilterSampler):
     Each particle draws the total mass of the random measure at the start. When a cluster opens, it
     draws its weight (a size-biased jump of a stable subordinator). A row joins a cluster with
     probability proportional to its weight times the predictive density. For a mixture of finite
-    mixtures, particles draw the number of components and the sticks instead. The method would also
-    work for priors without a tractable urn. For the priors of this package it estimates the same
-    evidence as `UrnSMC`, with more noise.
+    mixtures, particles draw the number of components and the sticks instead. It estimates the same
+    evidence as `UrnSMC`, with more noise, and does not need the urn of the prior.
 
     Parameters
     ----------
@@ -130,10 +129,11 @@ class AuxiliarySMC(FilterSampler):
 
     Notes
     -----
-    Works with Pitman-Yor processes of positive discount and NGG ("SMC I" of the reference), and
-    with MFM and finite Dirichlet mixtures ("SMC III"). Jumps are exact for every sigma between 0
-    and 1: by rejection, or in closed form at sigma = 1/2. The approximate variants of the reference
-    are not included. The Dirichlet process has no stable form. See `UrnSMC` for hyper-parameters.
+    Works with Pitman-Yor processes of positive discount, NGG and any other `PoissonKingman` prior
+    ("SMC I" of the reference), and with MFM and finite Dirichlet mixtures ("SMC III"). Jumps are
+    exact for every sigma between 0 and 1: by rejection, or in closed form at sigma = 1/2. The
+    approximate variants of the reference are not included. The Dirichlet process has no stable
+    form. See `UrnSMC` for hyper-parameters.
 
     References
     ----------
@@ -160,6 +160,7 @@ class AuxiliarySMC(FilterSampler):
         if not stable and not hasattr(prior, "draw_components"):
             raise ValueError(
                 f"AuxiliarySMC does not work with {prior!r}. It needs a Pitman-Yor prior with "
-                "positive discount, NGG, MFM or a finite Dirichlet prior: use UrnSMC instead."
+                "positive discount, NGG, PoissonKingman, MFM or a finite Dirichlet prior: use "
+                "UrnSMC instead."
             )
         return prior
