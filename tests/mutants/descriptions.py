@@ -22,22 +22,6 @@ LINKED = [
     ),
     Mutant(
         "_predict/links.py",
-        "Counts.of",
-        "unobserved pairs count as no links",
-        "pairs -= _between(z, graph.unobserved, len(sizes), graph.directed)",
-        "pairs -= 0",
-        f"{ALL_PAIRS}[undirected]",
-    ),
-    Mutant(
-        "_predict/links.py",
-        "Counts.of",
-        "pairs of a block count twice",
-        "if not graph.directed:",
-        "if graph.directed:",
-        f"{ALL_PAIRS}[undirected]",
-    ),
-    Mutant(
-        "_predict/links.py",
         "Counts.draw",
         "intervals have no width",
         "rng.beta(beta[0] + self.links, beta[1] + self.others)",
