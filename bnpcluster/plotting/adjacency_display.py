@@ -117,7 +117,8 @@ class AdjacencyDisplay:
         inner = self.boundaries[:-1]
         draw = (ax.vlines, ax.hlines) if lines else ()
         self.lines_ = [line(inner, 0, n, colors="tab:red", linewidths=0.5) for line in draw]
-        ax.set(xlabel="vertices, by cluster", ylabel="vertices, by cluster")
+        text = "vertices, by cluster" if len(inner) else "vertices"
+        ax.set(xlabel=text, ylabel=text)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
