@@ -112,10 +112,10 @@ def finish(mean, root, slack, scratch, scores, floor):
     for a in range(STEP):
         fill_gap(scratch, a, mean)
     for start in range(STEP, d, STEP):
-        highest = -math.inf
+        matters = False
         for r in range(LANES):
-            highest = max(highest, scores[r] - floor[r])
-        if highest < -slack:
+            matters |= (scores[r] >= floor[r] - slack) & (scores[r] > -math.inf)
+        if not matters:
             for r in range(LANES):
                 scores[r] = -math.inf
             return

@@ -8,6 +8,7 @@ import pytest
 from scipy.special import gammaln
 from scipy.stats import dirichlet
 
+from bnpcluster._core.jit import DISABLED
 from bnpcluster._core.parameter_operations import (
     TILE,
     draw_parameters,
@@ -163,7 +164,8 @@ def test_labels_do_not_depend_on_what_is_left_out(d, spread):
     message = draw_message(state, np.random.default_rng(0))
     message.leaders[:2] = 1 << 63  # half of the rows come before them
     part = new_part(lik, state.n_blocks)
-    for i in range(1500):
+    rows = range(0, 1500, 25 if DISABLED else 1)
+    for i in rows:
         part.tile[:] = i
         fill_random(message.key, part.tile, part.uniforms, part.ranks)
         weights = np.exp([log_density(lik, message.parameters, k, i) for k in range(5)])
@@ -179,9 +181,9 @@ def test_labels_do_not_depend_on_what_is_left_out(d, spread):
                 assert part.labels[0] == exact
                 sure[slack] += 1
         narrow += edges[0] < 0.99 and np.diff(edges).max() < 0.99
-    assert narrow > 300
-    assert 0 < sure[2.5] < sure[4.0] < 1500
-    assert sure[assignment.FIRST_SLACK] > 1450
+    assert narrow > 0.2 * len(rows)
+    assert 0 < sure[2.5] < sure[4.0] < len(rows)
+    assert sure[assignment.FIRST_SLACK] > 0.95 * len(rows)
 
 
 def test_a_block_that_a_row_may_not_join_does_not_rule_out_others():
