@@ -41,9 +41,9 @@ class PoissonKingman(Prior):
     Parameters
     ----------
     log_h : callable
-        log h up to a constant, as a function of an array of log t, element by element. (A mass may
-        be too large for a float, its logarithm is not.) It should be smooth, with a single peak of
-        ``h(t) f(t)``. A heavy tail towards small t gives many small clusters.
+        The logarithm of h up to a constant, as a function of an array of log t, element by element.
+        (A mass may be too large for a float, its logarithm is not.) It should be smooth, with a
+        single peak of ``h(t) f(t)``. A heavy tail towards small t gives many small clusters.
     sigma : float, default=0.5
         Between 0.02 and 0.95: the larger, the more small clusters.
 
