@@ -163,7 +163,7 @@ def test_the_report_has_a_line_for_every_cluster(planted):
 
 def test_many_clusters_are_cut_in_the_report(planted, monkeypatch):
     _, model = planted
-    monkeypatch.setattr("bnpcluster._estimators.described.MOST_LINES", 1)
+    monkeypatch.setattr("bnpcluster._estimators.description.MOST_LINES", 1)
     text = str(model.report())
     assert "2 more: see describe()" in text and "cluster 1" not in text
 

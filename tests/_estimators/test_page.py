@@ -86,11 +86,12 @@ def test_the_page_has_the_report_and_the_table_of_clusters(saved):
         assert name in words
 
 
-def test_a_network_has_a_page_without_columns(tmp_path):
+def test_a_network_has_a_page_of_its_clusters(tmp_path):
     A = np.kron(np.eye(2), np.ones((6, 6))) - np.eye(12)
     model = InfiniteRelationalModel(**QUICK).fit(A)
     text = model.report().save(tmp_path / "network.html").read_text(encoding="utf-8")
-    assert "vertices ordered by cluster" in text and "<h2>Clusters</h2>" not in text
+    assert "vertices ordered by cluster" in text
+    assert "<h2>Clusters</h2>" in text and "<th>links_within</th>" in text
 
 
 def test_particles_have_no_trace_on_their_page(tmp_path):
