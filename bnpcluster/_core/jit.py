@@ -33,6 +33,7 @@ from numba.extending import overload
 from bnpcluster._core import sources
 from bnpcluster._core.announcement import ANNOUNCEMENT
 from bnpcluster._core.checked_files import is_whole, sealed
+from bnpcluster._core.deferral import interrupts_deferred
 
 CACHE = os.environ.get("BNPCLUSTER_NUMBA_CACHE", "1") != "0"
 """Whether compiled kernels are kept on disk (set BNPCLUSTER_NUMBA_CACHE=0 to turn it off)."""
@@ -333,7 +334,8 @@ def _record_entries(dispatcher: Any) -> None:
         _COMPILING.append((file, classes))
         outermost = ANNOUNCEMENT.begin(sum(map(_is_bound, classes)))
         try:
-            return compile_now(sig)
+            with interrupts_deferred():
+                return compile_now(sig)
         finally:
             _COMPILING.pop()
             if outermost:

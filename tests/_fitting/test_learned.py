@@ -389,7 +389,7 @@ def test_errors_say_what_is_allowed(given, words):
     ("case", "learned", "fixed"),
     [
         ("niw", {"nu", "expected sd"}, {"kappa"}),
-        ("niw_column", {"nu", "expected sd"}, {"kappa"}),
+        ("niw_column", {"nu", "expected sd", "kappa"}, set()),
         ("niw_kappa", {"nu", "kappa", "expected sd"}, set()),
         ("nig", {"shape", "expected sd"}, {"kappa"}),
         ("poisson", {"shape", "rate"}, set()),
