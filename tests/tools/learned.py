@@ -62,6 +62,14 @@ class Model(NamedTuple):
     beta: float = 1.0
     per_variance: float | None = None  # kappa is this multiple of v + f
 
+    @classmethod
+    def of(cls, bound: Any, beta: float = 1.0) -> Model:
+        """The hyper-priors of bound data of one column."""
+        hyper = bound.hyper
+        own = float(hyper.per_variance[0]) if hyper.per_variance.size else None
+        floor, weight, guess = float(hyper.floor[0]), float(hyper.weight[0]), float(hyper.guess[0])
+        return cls(float(bound.prior[0]), floor, weight, guess, hyper.grid, beta, own)
+
     def log_block(self, z: np.ndarray, shapes: np.ndarray, log_v: np.ndarray) -> np.ndarray:
         """Log marginal likelihood of a block, by shape and v."""
         n = len(z)

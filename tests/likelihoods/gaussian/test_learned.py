@@ -47,10 +47,7 @@ def one_column(likelihood, X=FOUR, beta=1.0, floor=None):
     if floor is not None:
         hyper = hyper._replace(floor=np.array([floor]), ties=np.ones(1))
         bound = bound._replace(hyper=hyper)
-    settings = hyper.floor[0], hyper.weight[0], hyper.guess[0], hyper.grid
-    per_variance = float(hyper.per_variance[0]) if hyper.per_variance.size else None
-    model = Model(bound.prior[0], *map(float, settings[:3]), settings[3], beta, per_variance)
-    return bound, quadrature(bound.X[:, 0], model, DirichletProcess(1.0))
+    return bound, quadrature(bound.X[:, 0], Model.of(bound, beta), DirichletProcess(1.0))
 
 
 def assert_same_distribution(exact, after, least=1e-4):

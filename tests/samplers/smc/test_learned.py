@@ -72,11 +72,10 @@ def together(partitions):
 @pytest.mark.parametrize("cls", [NormalInverseGamma, NormalInverseWishart])
 def test_one_column(cls, name):
     bound = cls().bind(FOUR, 8)
-    hyper, unit = bound.hyper, bound.unit[0]
-    model = Model(bound.prior[0], hyper.floor[0], hyper.weight[0], hyper.guess[0], hyper.grid)
-    exact = quadrature(bound.X[:, 0], model, PRIOR)
+    unit, floor = bound.unit[0], bound.hyper.floor[0]
+    exact = quadrature(bound.X[:, 0], Model.of(bound), PRIOR)
     of_partition = exact.probability.sum(axis=(1, 2))
-    log_scale = np.log(np.exp(exact.log_v) + model.floor) + 2 * np.log(unit)
+    log_scale = np.log(np.exp(exact.log_v) + floor) + 2 * np.log(unit)
     of_scale, of_shape = exact.probability.sum(axis=(0, 1)), exact.probability.sum(axis=(0, 2))
     expected = [
         *(of_partition @ together(exact.partitions)),
