@@ -227,7 +227,7 @@ class InfiniteRelationalModel(Sampled):
         >>> from bnpcluster import InfiniteRelationalModel
         >>> groups = np.repeat([0, 1], 10)
         >>> A = (groups[:, None] == groups).astype(float) - np.eye(20)
-        >>> model = InfiniteRelationalModel(n_draws=100, n_warmup=50, random_state=0).fit(A)
+        >>> model = InfiniteRelationalModel(random_state=0).fit(A)
         >>> table = model.describe()
         >>> list(table["size"]), [round(float(p), 1) for p in table["links_within"]]
         ([10, 10], [1.0, 1.0])
