@@ -377,18 +377,10 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/log_tables.py",
-        "tabulate",
-        "columns of equal base count once",
-        "times.astype(float)",
-        "np.ones(len(times))",
-        f"{CONTRACT}[bernoulli-0]",
-    ),
-    Mutant(
-        "likelihoods/log_tables.py",
         "sum_log_at",
         "sums are off by one entry",
-        "(table.length + 1) + 1 + j]",
-        "(table.length + 1) + j]",
+        "return table.log[1 + j]",
+        "return table.log[max(j, 0)]",
         BETA,
     ),
     Mutant(
