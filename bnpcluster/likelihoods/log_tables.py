@@ -28,6 +28,7 @@ class Table(NamedTuple):
 
     base: np.ndarray  # by column
     first: np.ndarray  # by column
+    times: np.ndarray  # by distinct base: how many columns have it
     log: np.ndarray
     log_gamma: np.ndarray
     length: int
@@ -40,13 +41,13 @@ class Table(NamedTuple):
 
 def tabulate(base: NDArray, length: int) -> Table:
     """The table of base[d] + j for j < length, or shorter to limit memory."""
-    values, row = np.unique(base, return_inverse=True)
+    values, row, times = np.unique(base, return_inverse=True, return_counts=True)
     length = min(length, ACCURATE, max(ENTRIES // len(values), 1))
     arguments = values[:, None] + np.arange(length)
     log, log_gamma = np.zeros((2, len(values), length + 1))
     log[:, 1:], log_gamma[:, 1:] = np.log(arguments), gammaln(arguments)
     first = row * (length + 1) + 1
-    return Table(base, first, log.ravel(), log_gamma.ravel(), length)
+    return Table(base, first, times.astype(float), log.ravel(), log_gamma.ravel(), length)
 
 
 def tabulate_grid(base: NDArray, grid: NDArray, length: int) -> Table:
@@ -72,7 +73,7 @@ def tabulate_each(base: NDArray, length: int) -> Table:
     length = min(length, ACCURATE, max(ENTRIES // d, 1))
     first = (np.arange(d) + 1) * (length + 1) + 1
     log, log_gamma = np.zeros((2, (d + 1) * (length + 1)))
-    table = Table(np.full(d, np.nan), first, log, log_gamma, length)
+    table = Table(np.full(d, np.nan), first, np.ones(1), log, log_gamma, length)
     retabulate(table, base)
     return table
 
@@ -108,10 +109,12 @@ def log_gamma_at(table, d, j, inside):
 
 @kernel(inline=True)
 def sum_log_at(table, j):
-    """The sum over all columns of log(base[d] + j), for a table by `tabulate_each`."""
-    if j < table.length:
-        return table.log[1 + j]
+    """The sum over all columns of log(base[d] + j)."""
     total = 0.0
+    if j < table.length:
+        for r in range(len(table.times)):
+            total += table.times[r] * table.log[r * (table.length + 1) + 1 + j]
+        return total
     for d in range(len(table.base)):
         total += math.log(table.base[d] + j)
     return total

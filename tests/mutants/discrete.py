@@ -377,10 +377,18 @@ DISCRETE = [
     ),
     Mutant(
         "likelihoods/log_tables.py",
+        "tabulate",
+        "columns of equal base count once",
+        "times.astype(float)",
+        "np.ones(len(times))",
+        f"{CONTRACT}[bernoulli-1]",
+    ),
+    Mutant(
+        "likelihoods/log_tables.py",
         "sum_log_at",
         "sums are off by one entry",
-        "return table.log[1 + j]",
-        "return table.log[max(j, 0)]",
+        "(table.length + 1) + 1 + j]",
+        "(table.length + 1) + j]",
         BETA,
     ),
     Mutant(
