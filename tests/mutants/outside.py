@@ -262,7 +262,7 @@ OUTSIDE = [
         "far rows lose the ratios of negligible clusters",
         "if nearest < fresh:",
         "if False:",
-        NEGLIGIBLE_BLOCKS,
+        FAR,
     ),
     Mutant(
         "_predict/kernels.py",
