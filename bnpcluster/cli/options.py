@@ -149,28 +149,21 @@ NETWORK = [
 ]
 
 
-def running(samplers: tuple[str, ...], starts: tuple[str, ...], default: str) -> list[Option]:
-    """The options of a run."""
-    either = values.count(1, "auto"), values.count(0, "auto")
+def _lengths(samplers: tuple[str, ...]) -> list[Option]:
+    """The options about how many chains there are, and how long."""
     return [
-        Option(
-            "--sampler",
-            f"{', '.join(samplers)}; {default} by default",
-            "NAME",
-            values.one_of("sampler", samplers),
-        ),
         Option(
             "--draws",
             "kept draws per chain, or auto (the default): until the chains agree",
             "N",
-            either[0],
+            values.count(1, "auto"),
             field="n_draws",
         ),
         Option(
             "--warmup",
             "discarded iterations at the start of each chain, or auto (the default)",
             "N",
-            either[1],
+            values.count(0, "auto"),
             field="n_warmup",
         ),
         *([PARTICLES] if samplers == names.SAMPLERS else []),
@@ -179,6 +172,19 @@ def running(samplers: tuple[str, ...], starts: tuple[str, ...], default: str) ->
         ),
         Option("--max-draws", "most draws per chain under auto (1000)", "N", values.count(1)),
         Option("--thin", "iterations per kept draw (1)", "N", values.count(1)),
+    ]
+
+
+def running(samplers: tuple[str, ...], starts: tuple[str, ...], default: str) -> list[Option]:
+    """The options of a run."""
+    return [
+        Option(
+            "--sampler",
+            f"{', '.join(samplers)}; {default} by default",
+            "NAME",
+            values.one_of("sampler", samplers),
+        ),
+        *_lengths(samplers),
         Option(
             "--jobs",
             "chains that run in parallel (1), or -1 for all processors; no result depends on it",
