@@ -89,6 +89,12 @@ def test_every_page_has_a_place_and_every_link_leads_somewhere():
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_no_text_has_the_marks_of_an_unfinished_merge():
+    texts = [*ROOT.glob("*.md"), *ROOT.glob("changes/*.md"), *ROOT.glob("doc/**/*.md"), *EXAMPLES]
+    for path in texts:
+        assert not re.search(r"^(<{7}|={7}|>{7})( |$)", path.read_text(), re.MULTILINE), path.name
+
+
 @pytest.mark.parametrize(
     ("word", "page"),
     [
