@@ -57,8 +57,11 @@ LONGER = {
         "Call continue_fit(n_draws), or raise n_draws and n_warmup", "Raise --draws and --warmup"
     ),
     "max_draws": Action("Call continue_fit(n_draws), or raise max_draws", "Raise --max-draws"),
+    "auto": Action(
+        "Call continue_fit(n_draws), or set n_draws and n_warmup", "Set --draws and --warmup"
+    ),
 }
-"""What makes the chains longer, by the parameter that sets their length."""
+"""What makes the chains longer: what set their length, or "auto" if they ended by themselves."""
 IN_SEARCH = (
     "Some fits of this search have not converged, and their scores are less certain. To improve "
     "them, raise max_draws (or n_draws), or n_particles. This is said once per search."
@@ -290,7 +293,9 @@ class Sampled(ClusterMixin, BaseEstimator):
                 self.log_evidence_, self.log_evidence_se_ = outcome.evidence
         if self.converged_ is False:
             runs = isinstance(outcome.diagnostics, RunDiagnostics)
-            limit = "max_draws" if isinstance(self.n_draws, str) else "n_draws"
+            limit = "n_draws"
+            if isinstance(self.n_draws, str):
+                limit = "max_draws" if self.posterior_.n_draws >= self.max_draws else "auto"
             alone = RUNS_DIFFER if runs else Message(NOT_CONVERGED, LONGER[limit], ".")
             text = IN_SEARCH if is_in_search() else alone
             if is_new(text):
