@@ -141,6 +141,15 @@ class Sampled(ClusterMixin, BaseEstimator):
         """Lines of the report about the data."""
         raise NotImplementedError(f"{type(self).__name__} must define _describe_data().")
 
+    def _describe_likelihood(self) -> str:
+        """The likelihood, for a line of the report."""
+        return repr(self._fitted.likelihood)
+
+    @property
+    def _counted(self) -> str:
+        """What a report calls the items of this fit."""
+        return self._items
+
     def _describe_hyper_parameters(self) -> dict[str, str]:
         """Lines of the report about the hyper-parameters of the likelihood."""
         return {}

@@ -18,8 +18,13 @@ from bnpcluster._core.messages import MORE_DRAWS, MORE_PARTICLES, Action, Messag
 from bnpcluster._estimators.base import Components, Sampled
 from bnpcluster._estimators.clusters import assigned, limit, of_clusters, threshold, tree_of
 from bnpcluster._estimators.described import Described
+from bnpcluster._estimators.digits import count
 from bnpcluster._estimators.encoding import Encoding, is_frame, with_values
-from bnpcluster._estimators.hyper_parameters import describe, hyper_parameters
+from bnpcluster._estimators.hyper_parameters import (
+    describe,
+    described_parts,
+    hyper_parameters,
+)
 from bnpcluster._estimators.reading import ReadsRows
 from bnpcluster._fitting import smc_runs
 from bnpcluster._fitting.constant_columns import listed
@@ -42,6 +47,7 @@ from bnpcluster._predict.predictive import (
 from bnpcluster._predict.prior_predictive import sample_prior
 from bnpcluster.densities import Density
 from bnpcluster.likelihoods import LIKELIHOODS, Columns, Likelihood, PyClone
+from bnpcluster.likelihoods.pyclone.genotypes import COLUMNS
 from bnpcluster.partitions import MergeTree
 from bnpcluster.samplers import SAMPLERS, ParticleSampler
 from bnpcluster.samplers.base import check_operations
@@ -169,8 +175,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         return self._adopt(outcome, **{**fitted.reading, "observed": observed, "row_names": None})
 
     def _describe_data(self) -> dict[str, str]:
-        size = f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"
-        found = {"data": size + self._describe_missing()}
+        found = {"data": self._describe_size() + self._describe_missing()}
         left_out = self._fitted.constants.columns
         if len(left_out):
             kept, names = self._fitted.columns, self._names()
@@ -189,12 +194,24 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
             )
         return found
 
+    def _describe_size(self) -> str:
+        """The numbers of rows and columns, or of mutations and samples."""
+        n, d = self.posterior_.n_items, self.n_features_in_
+        if isinstance(self._fitted.likelihood, PyClone):
+            samples = count(d // len(COLUMNS), "sample")
+            return f"{count(n, 'mutation')} in {samples}"
+        return f"{count(n, 'row')}, {count(d, 'column')}"
+
     def _describe_missing(self) -> str:
         """How many cells of the modelled rows and columns are missing."""
         if isinstance(self._fitted.likelihood, PyClone):
             return ""  # whose rows are not the table that was given
         n = int(np.isnan(self._fitted.X).sum())
         return f", {n or 'no'} missing {'cell' if n == 1 else 'cells'}"
+
+    def _describe_likelihood(self) -> str:
+        names = self._fitted.constants.names(self._names())
+        return described_parts(self._fitted.likelihood, names)
 
     def _describe_hyper_parameters(self) -> dict[str, str]:
         names = self._fitted.constants.names(self._names())

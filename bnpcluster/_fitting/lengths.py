@@ -133,7 +133,7 @@ class Lengths:
     def limit(self, n_draws: int) -> str:
         """The parameter that gives longer chains than these.
 
-        Chains that ended by themselves have fewer draws than `max_draws`: raising it changes nothing.
+        Raising `max_draws` changes nothing for chains that ended by themselves before it.
         """
         return "max_draws" if self.automatic and n_draws >= self._most_draws else "n_draws"
 
