@@ -196,8 +196,8 @@ def check_dates(table: Any) -> None:
 
 
 ENCODED = (
-    "encode it as numbers first, for instance with sklearn's OrdinalEncoder and "
-    "likelihood='categorical', or use likelihood='columns'"
+    "encode text as numbers first, for instance with sklearn's OrdinalEncoder and "
+    "likelihood='categorical', or use likelihood='columns', which takes text for categories"
 )
 NUMBERS = "the fit had numbers there, so replace it by numbers, or by NaN if it is missing"
 """What to do about text in a fit, and in new rows."""
