@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bnpcluster._core.components import nearest
 from bnpcluster._estimators.base import Sampled
 from bnpcluster._estimators.columns_of_clusters import LEVEL
 from bnpcluster._estimators.description import first_lines, typical_rows
@@ -178,9 +179,9 @@ class InfiniteRelationalModel(Sampled):
 
         Parameters
         ----------
-        pairs : array-like of int, shape (n_pairs, 2)
-            Pairs of vertices, observed or not. In a directed network, a link goes from the first
-            vertex to the second.
+        pairs : array-like of int or str, shape (n_pairs, 2)
+            Pairs of vertices, observed or not: their numbers, or their names if the fit had a data
+            frame. In a directed network, a link goes from the first vertex to the second.
 
         Returns
         -------
@@ -191,7 +192,8 @@ class InfiniteRelationalModel(Sampled):
             ``sklearn.metrics.roc_auc_score(y, model.predict_links(pairs))``.
         """
         check_is_fitted(self)
-        ends = _as_pairs(pairs, self.posterior_.n_items).T
+        numbers = _numbered(pairs, self._fitted.row_names)
+        ends = _as_pairs(numbers, self.posterior_.n_items).T
         return link_chances(self._fitted, ends)
 
     @property
@@ -262,7 +264,7 @@ class InfiniteRelationalModel(Sampled):
 
         Parameters
         ----------
-        pairs : array-like of int, shape (n_pairs, 2)
+        pairs : array-like of int or str, shape (n_pairs, 2)
             Pairs that were NaN in the fit; see `predict_links`.
         y : array-like of shape (n_pairs,)
             The outcomes: 1 is a link, 0 is no link.
@@ -281,6 +283,22 @@ class InfiniteRelationalModel(Sampled):
         if not np.isin(found, (0, 1)).all():
             raise ValueError(f"y must contain only 0 and 1, got {np.unique(found)[:5].tolist()}.")
         return float(np.mean(np.where(found == 1, np.log(chances), np.log1p(-chances))))
+
+
+def _numbered(pairs: ArrayLike, names: list | None) -> NDArray:
+    """Pairs of names of vertices as pairs of their numbers; other pairs as they are."""
+    array = np.asarray(pairs)
+    numbers = {name: i for i, name in enumerate(names or [])}
+    if array.dtype.kind not in "UTO" or array.ndim != 2 or len(numbers) < len(names or [()]):
+        return array
+    flat = array.ravel().tolist()
+    for name in flat:
+        if name not in numbers:
+            near = nearest(str(name), [str(known) for known in numbers])
+            raise ValueError(
+                f"The fit had no vertex {name!r}" + (f". Did you mean {near!r}?" if near else ".")
+            )
+    return np.array([numbers[name] for name in flat]).reshape(array.shape)
 
 
 def _as_pairs(pairs: ArrayLike, n: int) -> NDArray:

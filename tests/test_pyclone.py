@@ -1,5 +1,6 @@
 """Tables of mutations through the mixtures: in, out, and what the posterior says of prevalence."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -127,6 +128,15 @@ def test_a_fit_has_one_label_per_mutation(table, model):
     assert model.n_clusters_ == 2
     np.testing.assert_array_equal(model.labels_ == model.labels_[0], order % 2 == order[0] % 2)
     assert model.feature_names_in_[7] == "b alt_counts"
+
+
+def test_the_report_is_about_mutations_samples_and_prevalences(table, model):
+    text = str(model.report())
+    n, samples = table["mutation_id"].nunique(), table["sample_id"].unique()
+    assert f"  {n} mutations in {len(samples)} samples" in text
+    prevalence = model.describe()[samples[0]][0]
+    assert " mutations, share " in text and " rows, share" not in text
+    assert re.search(rf"prevalence {samples[0]} {prevalence:.3g} \(.* to .*\); {samples[1]} ", text)
 
 
 def test_tables_and_their_arrays_give_the_same_draws(table, model):

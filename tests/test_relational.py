@@ -420,3 +420,32 @@ def _halves():
 def test_pictures_need_labels_of_all_vertices(fitted):
     with pytest.raises(ValueError, match=r"labels must have shape \(60,\)"):
         AdjacencyDisplay.from_estimator(fitted, labels=[0, 1])
+
+
+def test_pairs_may_be_names_of_vertices():
+    A = np.kron(1 - np.eye(2), np.ones((4, 4)))
+    names = [f"person {i}" for i in range(8)]
+    fitted = InfiniteRelationalModel(n_chains=1, n_draws=10, n_warmup=10, random_state=0).fit(
+        pd.DataFrame(A, index=names, columns=names)
+    )
+    pairs = np.array([[0, 7], [3, 1]])
+    by_name = np.array(names)[pairs]
+    found = fitted.predict_links(pairs)
+    np.testing.assert_array_equal(fitted.predict_links(by_name), found)
+    np.testing.assert_array_equal(fitted.predict_links(by_name.astype(object)), found)
+    assert fitted.score(by_name, [1, 0]) == fitted.score(pairs, [1, 0])
+    with pytest.raises(ValueError, match=r"no vertex 'person 8'. Did you mean 'person"):
+        fitted.predict_links([["person 8", "person 0"]])
+    with pytest.raises(ValueError, match=r"two different vertices"):
+        fitted.predict_links([["person 0", "person 0"]])
+    with pytest.raises(ValueError, match=r"numbers of two vertices"):
+        fitted.fit(A).predict_links([["person 0", "person 1"]])
+
+
+def test_networks_say_what_they_have_instead_of_means():
+    fitted = InfiniteRelationalModel(n_chains=1, n_draws=10, n_warmup=10, random_state=0)
+    fitted.fit(np.kron(1 - np.eye(2), np.ones((4, 4))))
+    with pytest.raises(AttributeError, match="'means_': use link_probabilities_"):
+        fitted.means_  # noqa: B018
+    with pytest.raises(AttributeError, match="'weights_': use describe"):
+        fitted.weights_  # noqa: B018

@@ -13,16 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster._core import arguments, settings
-from bnpcluster._core.messages import MORE_PARTICLES, Action, Message, setting
+from bnpcluster._core.messages import Action, Message, setting
 from bnpcluster._core.operations import traces_learned
 from bnpcluster._estimators import clusters
+from bnpcluster._estimators.advice import advice
 from bnpcluster._estimators.hints import check_parameters, missing_attribute
 from bnpcluster._estimators.report import Report
 from bnpcluster._fitting import chain_runs
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task
 from bnpcluster._fitting.initial_labels import STARTS
 from bnpcluster._fitting.lengths import Asked
-from bnpcluster._fitting.searches import is_in_search, is_new
+from bnpcluster._fitting.searches import is_new
 from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
@@ -47,27 +48,6 @@ WITHOUT_EFFECT_ON_DRAWS = (
     "handle_unknown",
 )
 EVIDENCE = ("log_evidence_", "log_evidence_se_")
-
-NOT_CONVERGED = (
-    "The chains have not converged: the report says what they disagree on, or how many effective "
-    "draws are missing. "
-)
-LONGER = {
-    "n_draws": Action(
-        "Call continue_fit(n_draws), or raise n_draws and n_warmup", "Raise --draws and --warmup"
-    ),
-    "max_draws": Action("Call continue_fit(n_draws), or raise max_draws", "Raise --max-draws"),
-}
-"""What makes the chains longer, by the parameter that sets their length."""
-IN_SEARCH = (
-    "Some fits of this search have not converged, and their scores are less certain. To improve "
-    "them, raise max_draws (or n_draws), or n_particles. This is said once per search."
-)
-RUNS_DIFFER = Message(
-    "The particles give no reliable result yet: the report says why. To improve it, ",
-    MORE_PARTICLES,
-    ".",
-)
 
 Components = tuple[Likelihood, Prior, Sampler]
 
@@ -137,6 +117,15 @@ class Sampled(ClusterMixin, BaseEstimator):
     def _describe_data(self) -> dict[str, str]:
         """Lines of the report about the data."""
         raise NotImplementedError(f"{type(self).__name__} must define _describe_data().")
+
+    def _describe_likelihood(self) -> str:
+        """The likelihood, for a line of the report."""
+        return repr(self._fitted.likelihood)
+
+    @property
+    def _counted(self) -> str:
+        """What a report calls the items of this fit."""
+        return self._items
 
     def _describe_hyper_parameters(self) -> dict[str, str]:
         """Lines of the report about the hyper-parameters of the likelihood."""
@@ -289,10 +278,7 @@ class Sampled(ClusterMixin, BaseEstimator):
             if outcome.evidence is not None:
                 self.log_evidence_, self.log_evidence_se_ = outcome.evidence
         if self.converged_ is False:
-            runs = isinstance(outcome.diagnostics, RunDiagnostics)
-            limit = "max_draws" if isinstance(self.n_draws, str) else "n_draws"
-            alone = RUNS_DIFFER if runs else Message(NOT_CONVERGED, LONGER[limit], ".")
-            text = IN_SEARCH if is_in_search() else alone
+            text = advice(self.n_draws, self.max_draws, fitted.posterior, outcome.diagnostics)
             if is_new(text):
                 warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return self

@@ -19,7 +19,8 @@ ABOUT_CLUSTERS = Message(
         "column component of labels.csv are about components",
     )
 )
-ONE = {"rows": "row", "vertices": "vertex"}
+ONE = {"rows": "row", "vertices": "vertex", "mutations": "mutation"}
+MOST_NUMBERS = 12  # numbers of clusters whose probabilities are listed
 
 
 def describe_clusters(model: Any) -> dict[str, str]:
@@ -28,12 +29,25 @@ def describe_clusters(model: Any) -> dict[str, str]:
     found = {what: f"{_estimated(model)}, sizes {_shown_sizes(_components(fitted))}"}
     if not fitted.components_are_clusters:
         found["clusters"] = _from_components(model)
-    found[f"number of {what}"] = ", ".join(
-        f"{k}: {p:.2f}" for k, p in model.n_clusters_posterior_.items() if p >= 0.005
-    )
+    found[f"number of {what}"] = _numbers(model.n_clusters_posterior_)
     if what == "components":
         found["in words"] = ABOUT_CLUSTERS
     return found
+
+
+def _numbers(pmf: dict[int, float]) -> str:
+    """The posterior of a number, or a summary if it has many values."""
+    listed = {k: p for k, p in pmf.items() if p >= 0.005}
+    if len(listed) <= MOST_NUMBERS:
+        return ", ".join(f"{k}: {p:.2f}" for k, p in listed.items())
+    values = np.array(sorted(pmf))
+    reached = np.cumsum([pmf[k] for k in values])
+    ends = np.searchsorted(reached, np.array([0.05, 0.5, 0.95]) * reached[-1])
+    low, middle, high = values[ends]
+    return Message(
+        f"{middle} (median), 90 % interval {low} to {high}; ",
+        Action("n_clusters_posterior_ has all probabilities", "report.html shows all"),
+    )
 
 
 def _components(fitted: Fitted) -> np.ndarray:
@@ -74,7 +88,7 @@ def _from_components(model: Any) -> str:
         text += f"; sizes {_shown_sizes(labels[labels >= 0])}"
     left = int(np.sum(labels < 0))
     if left:
-        text += f"; {model._items} in no cluster of at least {model.min_cluster_size}: {left}"
+        text += f"; {model._counted} in no cluster of at least {model.min_cluster_size}: {left}"
     return text
 
 
@@ -114,7 +128,7 @@ def _reason(model: Any, n: int, likely: int, what: str) -> str:
     if loss_and_cost(model.point_estimate)[0] == "map":
         return "The estimate is a single draw, that of the highest joint density."
     posterior, labels = model.posterior_, model._fitted.estimate
-    items = model._items
+    items = model._counted
     if n < likely:
         size = _smallest_size(posterior, likely)
         return (

@@ -42,6 +42,11 @@ class Column(NamedTuple):
     spread: NDArray[np.float64] | None = None
     categories: list | None = None
 
+    @property
+    def label(self) -> str:
+        """The name in a sentence; a number alone would look like a value."""
+        return f"column {self.name}" if isinstance(self.name, int) else str(self.name)
+
     def deviation(self) -> NDArray[np.float64]:
         """Standard deviations of the values in every cluster, of numbers."""
         if self.spread is not None:

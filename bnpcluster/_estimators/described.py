@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster._estimators import exports
+from bnpcluster._estimators.cluster_lines import ONE
 from bnpcluster._estimators.columns_of_clusters import LEVEL, columns_of
 from bnpcluster._estimators.description import Description, first_lines, typical_rows
 from bnpcluster._fitting.fitted import Fitted
@@ -31,6 +32,11 @@ class Described:
     _names: Callable[[], Any]
     _new_rows: Callable[[Any], np.ndarray]
     _predicted: Callable[[np.ndarray], Prediction]
+    _items: str
+
+    @property
+    def _counted(self) -> str:
+        return "mutations" if isinstance(self._fitted.likelihood, PyClone) else self._items
 
     @property
     def weights_(self) -> np.ndarray:
@@ -149,7 +155,7 @@ class Described:
 
     def _describe_each_cluster(self) -> dict[str, str]:
         """One line of the report for each of the largest clusters."""
-        return first_lines(self._description().lines())
+        return first_lines(self._description().lines(ONE[self._counted]))
 
     def _typical_rows(self, labels: np.ndarray, sure: np.ndarray) -> list[list]:
         """Rows of the highest density in each cluster, unless they hardly belong to it."""

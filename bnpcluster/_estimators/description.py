@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from bnpcluster._core.messages import Action, Message
 from bnpcluster._estimators.columns_of_clusters import Column
-from bnpcluster._estimators.digits import short
+from bnpcluster._estimators.digits import count, short
 from bnpcluster._estimators.table import Table
 
 TELLING = 3  # columns that are named as telling a cluster apart
 LEAST_TOLD = 0.05  # and the share of the membership that they must tell
+SAMPLES = 6  # samples whose prevalences a line of a report has
 TYPICAL = 3  # rows that are named as typical
 MOST_LINES = 12  # clusters in a report
 LIKELY = 0.05  # categories that are rarer are not named
@@ -68,9 +69,9 @@ class Description(NamedTuple):
             found.update(_cells(column))
         return Table("cluster", list(range(len(self.sizes))), found)
 
-    def lines(self) -> dict[str, str]:
-        """One line per cluster, for a report."""
-        return {f"cluster {c}": self._line(c) for c in range(len(self.sizes))}
+    def lines(self, item: str = "row") -> dict[str, str]:
+        """One line per cluster, for a report; `item` is what a row is called."""
+        return {f"cluster {c}": self._line(c, item) for c in range(len(self.sizes))}
 
     def _told_by(self, c: int) -> str:
         """The columns that tell a cluster apart, and how much they tell."""
@@ -78,14 +79,17 @@ class Description(NamedTuple):
             f"{self.columns[j].name} ({100 * self.told[c, j]:.0f} %)" for j in self.telling(c)
         )
 
-    def _line(self, c: int) -> str:
-        rows = f"{self.sizes[c]} rows" if self.sizes[c] != 1 else "1 row"
+    def _line(self, c: int, item: str) -> str:
         line = (
-            f"{rows}, share {100 * self.share[c]:.0f} % ({100 * self.low[c]:.0f} to "
-            f"{100 * self.high[c]:.0f}), certainty {self.certainty[c]:.2f}"
+            f"{count(self.sizes[c], item)}, share {100 * self.share[c]:.0f} % "
+            f"({100 * self.low[c]:.0f} to {100 * self.high[c]:.0f}), "
+            f"certainty {self.certainty[c]:.2f}"
         )
-        parts = [f"{self.columns[j].name} {in_words(self.columns[j], c)}" for j in self.telling(c)]
-        return f"{line}; told apart by {'; '.join(parts)}" if parts else line
+        start, columns = "told apart by", [self.columns[j] for j in self.telling(c)]
+        if self.columns and self.columns[0].kind == "prevalence":
+            start, columns = "prevalence", self.columns[:SAMPLES]
+        parts = [f"{column.label} {in_words(column, c)}" for column in columns]
+        return f"{line}; {start} {'; '.join(parts)}" if parts else line
 
 
 def first_lines(lines: dict[str, str]) -> dict[str, Any]:

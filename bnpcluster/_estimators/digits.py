@@ -12,3 +12,8 @@ def short(x: float, digits: int = 3) -> str:
         return text
     rounded_up = abs(x) < 10**digits  # such as 999.7 to 1000
     return f"{x:.{digits + 1}g}" if rounded_up else f"{x:.0f}"
+
+
+def count(n: int, one: str) -> str:
+    """A number of things: "1 row", "2 rows"."""
+    return f"{n} {one}" if n == 1 else f"{n} {one}s"

@@ -119,6 +119,18 @@ class FrameLike(NamedTuple):
             return None
         return cls(list(table.columns), list(table.dtypes))
 
+    def stacked(self, sets: np.ndarray, encoding: Encoding | None, levels: list[str]) -> Any:
+        """A data frame of sets of rows, with categories instead of codes.
+
+        The index has a level for each dimension but the last, all counted from 0.
+        """
+        import pandas
+
+        result = self.filled(sets.reshape(-1, sets.shape[-1]), encoding)
+        numbers = [range(size) for size in sets.shape[:-1]]
+        result.index = pandas.MultiIndex.from_product(numbers, names=levels)
+        return result
+
     def filled(self, rows: np.ndarray, encoding: Encoding | None) -> Any:
         """A data frame of some rows, with categories instead of codes."""
         import pandas
@@ -130,11 +142,21 @@ class FrameLike(NamedTuple):
             if encoding is not None and j in categories:
                 values = encoding.decode(j, values)
             column = pandas.Series(values)
-            whole = getattr(kind, "kind", "O") in "iub" and (np.asarray(rows[:, j]) % 1 == 0).all()
-            if whole or j in categories:
+            if j in categories or _holds(kind, rows[:, j]):
                 column = column.astype(kind)
             columns[name] = column
         return pandas.DataFrame(columns, columns=self.columns)
+
+
+def _holds(kind: Any, values: np.ndarray) -> bool:
+    """Whether a type of whole numbers or booleans has room for values."""
+    code = getattr(kind, "kind", "O")
+    if code not in "iub" or (values % 1 != 0).any():
+        return False
+    if code == "b":
+        return True
+    room = np.iinfo(getattr(kind, "numpy_dtype", kind))
+    return bool(((values >= room.min) & (values <= room.max)).all())
 
 
 def names_of_rows(table: Any) -> list | None:
@@ -174,8 +196,8 @@ def check_dates(table: Any) -> None:
 
 
 ENCODED = (
-    "encode it as numbers first, for instance with sklearn's OrdinalEncoder and "
-    "likelihood='categorical', or use likelihood='columns'"
+    "encode text as numbers first, for instance with sklearn's OrdinalEncoder and "
+    "likelihood='categorical', or use likelihood='columns', which takes text for categories"
 )
 NUMBERS = "the fit had numbers there, so replace it by numbers, or by NaN if it is missing"
 """What to do about text in a fit, and in new rows."""

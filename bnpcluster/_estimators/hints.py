@@ -77,6 +77,17 @@ NEEDS_PARTICLES = (
 )
 ATTRIBUTES |= dict.fromkeys(("log_evidence_", "log_evidence_se_"), NEEDS_PARTICLES)
 
+NO_ROWS = "a network has no new rows. Use predict_links for pairs of vertices"
+SIZES = "use describe(), which has the size of each cluster"
+OF_NETWORKS = dict.fromkeys(("predict", "predict_proba", "transform", "score_samples"), NO_ROWS) | {
+    "means_": "use link_probabilities_",
+    "rates_": "use link_probabilities_",
+    "probabilities_": "use link_probabilities_",
+    "weights_": SIZES,
+    "sample": "use predict_links for the probabilities of links",
+}
+"""Hints for what mixtures have and networks have not."""
+
 
 def check_parameters(cls: type, args: tuple, kwargs: dict[str, Any]) -> None:
     """Raise an error for unknown parameters, and for parameters without names."""
@@ -99,8 +110,8 @@ def missing_attribute(model: Any, name: str) -> AttributeError:
     if name.endswith("_") and not name.startswith("_") and not is_fitted:
         return NotFittedError(f"This {kind} is not fitted yet: call fit first, then use {name}.")
     hint = ATTRIBUTES.get(name)
-    if name == "predict" and hasattr(type(model), "predict_links"):
-        hint = "a network has no new rows. Use predict_links for pairs of vertices"
+    if hasattr(type(model), "predict_links"):
+        hint = OF_NETWORKS.get(name, hint)
     text = f"{kind!r} object has no attribute {name!r}"
     if hint is not None:
         return AttributeError(f"{text}: {hint}.")

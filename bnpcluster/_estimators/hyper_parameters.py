@@ -64,12 +64,26 @@ def _parts(likelihood: Any, names: Sequence[str | int] | None) -> dict[str, str]
     """Which columns the numbers at the ends of names stand for, in a table of mixed columns."""
     if not isinstance(likelihood, Columns):
         return {}
-    said = []
-    for p, (part, own) in enumerate(likelihood.parts):
-        named = [str(j if names is None else names[j]) for j in own]
-        more = f", ... ({len(named)} columns)" if len(named) > SHOWN else ""
-        said.append(f"_{p}: {', '.join(named[:SHOWN])}{more} ({type(part).__name__})")
+    said = [
+        f"_{p}: {_named(own, names)} ({type(part).__name__})"
+        for p, (part, own) in enumerate(likelihood.parts)
+    ]
     return {"name endings": "; ".join(said)}
+
+
+def described_parts(likelihood: Any, names: Sequence[str | int] | None) -> str:
+    """A likelihood with its parameters; for mixed columns, each part and its columns."""
+    if not isinstance(likelihood, Columns):
+        return repr(likelihood)
+    said = [f"{part!r} of {_named(own, names)}" for part, own in likelihood.parts]
+    return f"Columns: {'; '.join(said)}"
+
+
+def _named(own: Sequence[int], names: Sequence[str | int] | None) -> str:
+    """Some columns by name or number."""
+    named = [str(j if names is None else names[j]) for j in own]
+    more = f", ... ({len(named)} columns)" if len(named) > SHOWN else ""
+    return ", ".join(named[:SHOWN]) + more
 
 
 def _columns(likelihood: Any, name: str, names: Sequence[str | int] | None) -> Sequence | None:

@@ -18,8 +18,13 @@ from bnpcluster._core.messages import MORE_DRAWS, MORE_PARTICLES, Action, Messag
 from bnpcluster._estimators.base import Components, Sampled
 from bnpcluster._estimators.clusters import assigned, limit, of_clusters, threshold, tree_of
 from bnpcluster._estimators.described import Described
-from bnpcluster._estimators.encoding import Encoding, is_frame, with_values
-from bnpcluster._estimators.hyper_parameters import describe, hyper_parameters
+from bnpcluster._estimators.digits import count
+from bnpcluster._estimators.encoding import Encoding, FrameLike, is_frame, with_values
+from bnpcluster._estimators.hyper_parameters import (
+    describe,
+    described_parts,
+    hyper_parameters,
+)
 from bnpcluster._estimators.reading import ReadsRows
 from bnpcluster._fitting import smc_runs
 from bnpcluster._fitting.constant_columns import listed
@@ -42,6 +47,7 @@ from bnpcluster._predict.predictive import (
 from bnpcluster._predict.prior_predictive import sample_prior
 from bnpcluster.densities import Density
 from bnpcluster.likelihoods import LIKELIHOODS, Columns, Likelihood, PyClone
+from bnpcluster.likelihoods.pyclone.genotypes import COLUMNS
 from bnpcluster.partitions import MergeTree
 from bnpcluster.samplers import SAMPLERS, ParticleSampler
 from bnpcluster.samplers.base import check_operations
@@ -169,8 +175,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         return self._adopt(outcome, **{**fitted.reading, "observed": observed, "row_names": None})
 
     def _describe_data(self) -> dict[str, str]:
-        size = f"{self.posterior_.n_items} rows, {self.n_features_in_} columns"
-        found = {"data": size + self._describe_missing()}
+        found = {"data": self._describe_size() + self._describe_missing()}
         left_out = self._fitted.constants.columns
         if len(left_out):
             kept, names = self._fitted.columns, self._names()
@@ -189,12 +194,24 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
             )
         return found
 
+    def _describe_size(self) -> str:
+        """The numbers of rows and columns, or of mutations and samples."""
+        n, d = self.posterior_.n_items, self.n_features_in_
+        if isinstance(self._fitted.likelihood, PyClone):
+            samples = count(d // len(COLUMNS), "sample")
+            return f"{count(n, 'mutation')} in {samples}"
+        return f"{count(n, 'row')}, {count(d, 'column')}"
+
     def _describe_missing(self) -> str:
         """How many cells of the modelled rows and columns are missing."""
         if isinstance(self._fitted.likelihood, PyClone):
             return ""  # whose rows are not the table that was given
         n = int(np.isnan(self._fitted.X).sum())
         return f", {n or 'no'} missing {'cell' if n == 1 else 'cells'}"
+
+    def _describe_likelihood(self) -> str:
+        names = self._fitted.constants.names(self._names())
+        return described_parts(self._fitted.likelihood, names)
 
     def _describe_hyper_parameters(self) -> dict[str, str]:
         names = self._fitted.constants.names(self._names())
@@ -503,19 +520,23 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         X : ndarray of shape (n, n_features), or a data frame
             The new rows. If the fit had a data frame of pandas, they are one, with its columns and
             categories. A constant column that was left out of the fit has its constant. With
-            `by_draw`, always an array of shape (n_chains, n_draws, n, n_features). There,
-            categories are codes: their positions from 0 in the sorted categories of the fit.
+            `by_draw`, an array has shape (n_chains, n_draws, n, n_features), and a data frame has
+            an index of chain, draw and row. In arrays, categories are codes: their positions from
+            0 in the sorted categories of the fit.
         """
         check_is_fitted(self)
         rng = np.random.default_rng(arguments.seed_sequence(random_state))
         fitted, n = self._fitted, arguments.count("n", n, 1)
         if by_draw:
             rows = fitted.constants.restored(sample_by_draw(fitted, n, rng))
-            return rows.reshape(*self.posterior_.weights.shape, n, -1)
+            rows = rows.reshape(*self.posterior_.weights.shape, n, -1)
+            if fitted.frame is None:
+                return rows
+            return fitted.frame.stacked(rows, fitted.encoding, ["chain", "draw", "row"])
         rows = fitted.constants.restored(sample(fitted, n, rng))
         return rows if fitted.frame is None else fitted.frame.filled(rows, fitted.encoding)
 
-    def sample_prior(self, X: Any, n: int = 1, random_state: Any = None) -> np.ndarray:
+    def sample_prior(self, X: Any, n: int = 1, random_state: Any = None) -> Any:
         """Draw data sets from the prior, to see what the model expects before a fit.
 
         Parameters
@@ -530,9 +551,11 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
 
         Returns
         -------
-        sets : ndarray of shape (n, n_samples, n_features)
-            The data sets, always as an array. Categories are codes: their positions from 0 in the
-            sorted categories of X. Columns that a fit would leave out are missing.
+        sets : ndarray of shape (n, n_samples, n_features), or a data frame
+            The data sets. If `X` is a data frame of pandas, they are one, with its columns and
+            categories, and an index of set and row. In arrays, categories are codes: their
+            positions from 0 in the sorted categories of X. Constant columns have their constant
+            where a fit would leave them out, and rows without any value are left out.
 
         Examples
         --------
@@ -545,10 +568,14 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         rng = np.random.default_rng(arguments.seed_sequence(random_state))
         model = clone(self)
         likelihood, prior, _ = model._components()
-        rows, likelihood, _ = model._read_rows(X, likelihood)
+        rows, likelihood, read = model._read_rows(X, likelihood)
         if isinstance(likelihood, PyClone):
             raise TypeError("sample_prior has no depth of reads to draw mutations with.")
-        return sample_prior(likelihood, prior, rows, arguments.count("n", n, 1), rng)
+        n = arguments.count("n", n, 1)
+        drawn = sample_prior(likelihood, prior, rows, n, rng).reshape(-1, rows.shape[1])
+        sets = read["constants"].restored(drawn).reshape(n, len(rows), -1)
+        frame: FrameLike | None = read["frame"]
+        return sets if frame is None else frame.stacked(sets, read["encoding"], ["set", "row"])
 
     def marginal(self, columns: Any) -> Density:
         """The posterior predictive density of some columns, for Gaussian likelihoods.

@@ -12,7 +12,7 @@ import numpy as np
 from bnpcluster._core.messages import Action, Message, in_shell_words, parameter, setting
 from bnpcluster._core.saving import file_to_write
 from bnpcluster._estimators.cluster_lines import describe_clusters, notes
-from bnpcluster._estimators.digits import short
+from bnpcluster._estimators.digits import count, short
 from bnpcluster._estimators.page import html_page
 from bnpcluster._version import __version__
 from bnpcluster.diagnostics import Diagnostics
@@ -43,7 +43,7 @@ class Report:
         """The report of a fitted model."""
         posterior = model.posterior_
         found = {
-            "model": f"{type(model).__name__}, {model._fitted.likelihood!r}, "
+            "model": f"{type(model).__name__}, {model._describe_likelihood()}, "
             f"sampler {model._fitted.sampler!r}",
             "prior": _describe_prior(model._fitted.prior),
             **model._describe_data(),
@@ -168,7 +168,7 @@ def _describe_chains(model: Any) -> dict[str, str]:
         else (
             Message(setting("init", model.init)) if isinstance(model.init, str) else "init=array"
         ),
-        "draws": f"{posterior.n_chains} chains of {posterior.n_draws}, "
+        "draws": f"{count(posterior.n_chains, 'chain')} of {posterior.n_draws}, "
         f"{max(model.sampler_stats_['seconds']):.1f} s of sampling per chain"
         + (", interrupted" if model.interrupted_ else ""),
     }
@@ -178,7 +178,7 @@ def _describe_runs(model: Any) -> dict[str, str]:
     """The number of particles, and the evidence."""
     posterior = model.posterior_
     return {
-        "particles": f"{posterior.n_chains} runs of {posterior.n_draws}, "
+        "particles": f"{count(posterior.n_chains, 'run')} of {posterior.n_draws}, "
         f"{max(model.sampler_stats_['seconds']):.1f} s per run"
         + (", interrupted" if model.interrupted_ else ""),
         "log evidence": Message(f"{model.log_evidence_:.3f} (", *_standard_error(model), ")"),

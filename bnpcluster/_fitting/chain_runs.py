@@ -220,7 +220,7 @@ def make_outcome(
             pairs=None if lengths.schedule.followed is None else lengths.schedule.followed.pairs,
             other=_other(fitted),
             shared=fitted.sampler.learns_from is not None,
-            limit="max_draws" if lengths.automatic else "n_draws",
+            limit=lengths.limit(posterior.n_draws),
         )
         n_iter = max(chain.iteration for chain in chains)
         counts = stats(chains)

@@ -130,6 +130,13 @@ class Lengths:
         """Whether nothing is left to decide."""
         return not (self.schedule.is_open or self.automatic)
 
+    def limit(self, n_draws: int) -> str:
+        """The parameter that gives longer chains than these.
+
+        Raising `max_draws` changes nothing for chains that ended by themselves before it.
+        """
+        return "max_draws" if self.automatic and n_draws >= self._most_draws else "n_draws"
+
     def is_over(self, chains: Sequence[Any]) -> bool:
         """Whether the chains are as long as they should be."""
         return self.finished or all(c.iteration >= self.schedule.n_iterations for c in chains)

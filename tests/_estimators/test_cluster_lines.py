@@ -15,7 +15,7 @@ def model_of(draws, estimate, **parameters):
     """As much of a fitted model as the lines need."""
     posterior = Posterior([draws])
     fitted = Fitted(None, None, posterior, None, np.array(estimate))
-    settings = {"point_estimate": "vi", "_joins": lambda: (None, None), "_items": "rows"}
+    settings = {"point_estimate": "vi", "_joins": lambda: (None, None), "_counted": "rows"}
     return SimpleNamespace(
         _fitted=fitted,
         posterior_=posterior,
@@ -24,6 +24,17 @@ def model_of(draws, estimate, **parameters):
         min_cluster_size=None,
         **{**settings, **parameters},
     )
+
+
+def test_many_numbers_of_clusters_are_summarised():
+    few, many = ([np.arange(20) % k for k in range(1, most)] for most in (13, 20))
+    name = "number of clusters"
+    assert describe_clusters(model_of(few, few[0]))[name].startswith("1: 0.08, 2: 0.08, ")
+    text = describe_clusters(model_of(many, many[0]))[name]
+    assert text == (
+        "10 (median), 90 % interval 1 to 19; n_clusters_posterior_ has all probabilities"
+    )
+    assert text.shell.endswith("1 to 19; report.html shows all")
 
 
 def test_the_most_probable_number_needs_no_words():

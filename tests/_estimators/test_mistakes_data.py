@@ -199,7 +199,7 @@ def test_tables(mistake, fragment):
     (
         "column without a likelihood",
         lambda: fit(frame(), likelihood={"height": "nig"}),
-        "in no part: 'width'",
+        "Column 'width' has no likelihood: name one",
     ),
     (
         "text under a likelihood of numbers",
@@ -209,7 +209,7 @@ def test_tables(mistake, fragment):
     (
         "column in two parts",
         lambda: fit(frame(), likelihood=Columns([("nig", [0, 1]), ("niw", ["width"])])),
-        "in more than one part: 'width'",
+        "Column 'width' has more than one likelihood",
     ),
     (
         "likelihood of mixed columns within columns",

@@ -1,5 +1,6 @@
 """What the report says of priors, so that a fit can be described in a paper."""
 
+import re
 import warnings
 
 import numpy as np
@@ -100,6 +101,23 @@ def test_the_numbers_of_mixed_columns_are_explained():
     assert found["name endings"] == "_0: height, width (NormalInverseGamma); _1: city (Categorical)"
     assert {"shape_0", "concentration_1"} <= set(found)
     assert "name endings" not in quick().report().found
+
+
+def test_the_parts_of_mixed_columns_are_named():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"n": rng.poisson(3.0, 20), "x": rng.normal(size=20)})
+    model = DPMixture(likelihood={"x": "nig", "n": "poisson"}, n_draws=5, n_warmup=5, n_chains=1)
+    text = str(model.set_params(random_state=0).fit(X).report())
+    assert "Columns: NormalInverseGamma() of x; Poisson() of n, sampler" in text
+    assert "  1 chain of 5, " in text
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_numbers_of_columns_do_not_look_like_values():
+    X = np.repeat([[0.0], [9.0]], 30, axis=0) + np.random.default_rng(0).normal(size=(60, 1))
+    text = str(DPMixture(n_draws=20, n_warmup=20, random_state=0).fit(X).report())
+    assert "  60 rows, 1 column, no missing cells" in text
+    assert re.search(r"told apart by column 0 -?\d", text)
 
 
 def test_sentinels_are_recognised():

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import sklearn.exceptions
 from scipy.special import multigammaln
 
 from bnpcluster import DPMixture, InfiniteRelationalModel
@@ -151,6 +152,22 @@ def test_a_fit_says_how_long_it_was():
     assert fit(n_draws=20).posterior_.n_draws == 20
     short = fit(n_warmup=10, max_draws=40)
     assert short.posterior_.n_draws == 40 and short.n_iter_ == 50
+
+
+@pytest.mark.parametrize(
+    ("most", "in_python", "in_shell"),
+    [
+        (1000, "or set n_draws and n_warmup.", "--draws"),  # more would be allowed: they ended
+        (FIRST, "or raise max_draws.", "--max-draws"),
+    ],
+)
+def test_advice_is_about_what_ended_the_chains(monkeypatch, most, in_python, in_shell):
+    monkeypatch.setattr("bnpcluster._fitting.lengths.shortfall", lambda *given: 0.0)
+    model = DPMixture(n_chains=2, max_draws=most, random_state=0)
+    with pytest.warns(sklearn.exceptions.ConvergenceWarning) as caught:
+        model.fit(X)
+    assert str(caught[0].message).endswith(in_python)
+    assert in_shell in model.diagnostics_.verdict.shell
 
 
 def test_continued_chains_keep_their_draws():

@@ -72,6 +72,23 @@ PAGES = [
 DRAWN = [
     Mutant(
         "_estimators/encoding.py",
+        "FrameLike.stacked",
+        "chains and draws change places in frames",
+        "sets.reshape(-1, sets.shape[-1])",
+        "sets.swapaxes(0, 1).reshape(-1, sets.shape[-1])",
+        f"{MIXTURE}test_samples_by_draw_are_the_same_in_frames_and_arrays",
+        compiled=True,
+    ),
+    Mutant(
+        "_estimators/encoding.py",
+        "_holds",
+        "samples are cut to the type of their column",
+        "return bool(((values >= room.min) & (values <= room.max)).all())",
+        "return True",
+        f"{MIXTURE}test_samples_that_a_type_of_column_has_no_room_for_are_not_cut",
+    ),
+    Mutant(
+        "_estimators/encoding.py",
         "FrameLike.filled",
         "categories are codes",
         "values = encoding.decode(j, values)",

@@ -20,9 +20,11 @@ from bnpcluster.likelihoods.network.adjacency import as_graph
 from bnpcluster.priors import PRIORS
 from bnpcluster.samplers import SAMPLERS
 from bnpcluster.samplers.base import can_sample
+from tests.tools.pages import agrees, outputs, rewritten
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "bnpcluster"
+UPDATE = "python -m tests.tools.pages"
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 PAGES = [*(ROOT / "doc").glob("*.md"), *(ROOT / "doc" / "guide").glob("*.md")]
 # The page of the command line goes on from files, which its own tests make.
@@ -52,9 +54,20 @@ def test_readme_example_runs(elsewhere):
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
 def test_examples_of_guides_run(page, elsewhere, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "examples")
-    names = {"__name__": "__main__"}  # examples of a guide build on one another
-    for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
-        exec(compile(code, page.name, "exec"), names)
+    # Examples of a guide build on one another.
+    for block, printed in outputs(page.read_text()):
+        shown = block["shown"]
+        assert shown is None or agrees(shown, printed), f"write it anew: {UPDATE} doc/{page.name}"
+
+
+def test_outputs_on_pages_are_compared_but_for_digits():
+    page = "```python\nprint('a', 1.25)\nprint('b')\n```\n\n```text\n{}```\n"
+    shown = {"a   3.1\nb\n": True, "a 1\n": False, "c 1.25\nb\n": False, "...\nb\n": True}
+    for text, same in {**shown, "b\n...\na 1\n": False}.items():
+        ((block, printed),) = outputs(page.format(text))
+        assert agrees(block["shown"], printed) is same
+    assert rewritten(page.format("c\n")) == page.format("a 1.25\nb\n")
+    assert rewritten(page.format("...\nc\n")) == page.format("...\nc\n")
 
 
 def test_readme_links_lead_somewhere():
@@ -87,6 +100,12 @@ def test_every_page_has_a_place_and_every_link_leads_somewhere():
         assert name in {*places, "index"}, f"{name} is in no table of contents of doc/index.md"
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_no_text_has_the_marks_of_an_unfinished_merge():
+    texts = [*ROOT.glob("*.md"), *ROOT.glob("changes/*.md"), *ROOT.glob("doc/**/*.md"), *EXAMPLES]
+    for path in texts:
+        assert not re.search(r"^(<{7}|={7}|>{7})( |$)", path.read_text(), re.MULTILINE), path.name
 
 
 @pytest.mark.parametrize(

@@ -419,10 +419,16 @@ def _column_number(key: Any, names: Sequence[str] | None, d: int) -> int:
 def _check_covered(chosen: list[int], names: Sequence[str] | None, d: int) -> None:
     """Raise an error unless every column is in exactly one part."""
     times = np.bincount(np.array(chosen, int), minlength=d)
-    for bad, what in ((times == 0, "in no part"), (times > 1, "in more than one part")):
-        if bad.any():
-            many = ", ".join(_column_name(j, names) for j in np.flatnonzero(bad)[:5])
-            raise ValueError(f"Every column must be in one part of Columns; {what}: {many}.")
+    for bad, what in (
+        (times == 0, "no likelihood: name one, or drop the column"),
+        (times > 1, "more than one likelihood: name one"),
+    ):
+        found = np.flatnonzero(bad)
+        if len(found):
+            named = ", ".join(_column_name(j, names) for j in found[:5])
+            named += f", ... ({len(found)} in all)" if len(found) > 5 else ""
+            of = f"Column {named} has" if len(found) == 1 else f"Each of the columns {named} has"
+            raise ValueError(f"{of} {what}.")
 
 
 def _column_name(j: int, names: Sequence[str] | None) -> str:

@@ -307,8 +307,8 @@ def test_a_complete_row_is_judged_alike_beside_others(frame, model):
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"age": "nig"}, "in no part: 'city', 'ill', 'visits'"),
-        ([("nig", [0, 0]), *LISTED[1:]], "more than one part: 'age'"),
+        ({"age": "nig"}, "Each of the columns 'city', 'ill', 'visits' has no likelihood"),
+        ([("nig", [0, 0]), *LISTED[1:]], "Column 'age' has more than one likelihood: name one"),
         ([("nig", "aged"), *LISTED[1:]], "Unknown column 'aged'. Did you mean 'age'"),
         ([("nig", 7), *LISTED[1:]], "Column 7 was selected, but X has 4 columns"),
         ([("nig", [True]), *LISTED[1:]], "mask of columns has 1 entries, but X has 4"),
