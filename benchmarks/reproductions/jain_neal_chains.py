@@ -31,7 +31,9 @@ BETAS = (1.0, 0.5)  # of the Beta priors: as stated, and another that fits their
 LARGE = 5  # items that make a cluster a component in our counts
 ALIKE = [(20 * c, 20 * c + 1) for c in range(5)]  # pairs of one true component
 NEAR = [(0, 40), (1, 41), (20, 40), (21, 41)]  # of two that differ in two attributes
-THEIR_PAIR = [(12, 41)]  # items 13 and 42: of components 1 and 3, which the posterior may join
+# Their pair, items 13 and 42: of components 1 and 3, which the posterior may join. And another item
+# of component 2, since it may join 2 and 3 as well.
+JOINED = [(12, 41), (32, 41)]
 
 
 def restricted(t: int, m: int, g: int) -> tuple[str, JainNeal]:
@@ -103,6 +105,12 @@ def pair_times(labels: np.ndarray, pairs: list[tuple[int, int]]) -> list[float]:
     return [autocorrelation_time(labels[:, i] == labels[:, j]) for i, j in pairs]
 
 
+def joined_time(labels: np.ndarray) -> list[float]:
+    """The time of the pair that is nearest to sharing a cluster in half of the draws."""
+    shares = [np.mean(labels[:, i] == labels[:, j]) for i, j in JOINED]
+    return pair_times(labels, [JOINED[int(np.argmin(np.abs(np.array(shares) - 0.5)))]])
+
+
 def figures(run: Run) -> dict[str, Any]:
     """Of one chain: costs, autocorrelation times, acceptance."""
     kept, counts = run.labels[BURN_IN:], run.counts
@@ -112,7 +120,9 @@ def figures(run: Run) -> dict[str, Any]:
         "share": [autocorrelation_time(sizes(kept)[:, 0])],
         "alike": pair_times(kept, ALIKE),
         "near": pair_times(kept, NEAR),
-        "their pair": pair_times(kept, THEIR_PAIR),
+        "their pair": pair_times(kept, JOINED[:1]),
+        "joined": joined_time(kept),
+        "together": [np.mean(kept[:, i] == kept[:, j]) for i, j in JOINED],
         "percent": [100 * accepted / max(counts["splits"] + counts["merges"], 1)],
     }
 

@@ -96,6 +96,8 @@ def print_autocorrelation(page: Page, results: dict) -> None:
         ("their pair", 1.0, "pair 13, 42, Beta(1, 1)"),
         ("their pair", 0.5, "Beta(1/2, 1/2)"),
         (None, 1, "theirs"),
+        ("joined", 1.0, "joined pair, Beta(1, 1)"),
+        ("joined", 0.5, "Beta(1/2, 1/2)"),
     ]
     page.table("Table 5", *times(results, 1, TABLE_5, columns))
     printed = {name: values[1:] for name, values in TABLE_6.items()}
@@ -108,11 +110,31 @@ def print_autocorrelation(page: Page, results: dict) -> None:
         for k, theirs in TABLE_7.items()
     ]
     page.table("Table 7", " | ".join(["accepted, %", *cases, "theirs"]), lines)
+    lines = [
+        [example, f"Beta({b:g}, {b:g})", *together(results[example, name, b])]
+        for example, name in ((1, "(5,1,1)"), (2, "(5,1,1)"), (EIGHT, "(5,1,1)"))
+        for b in (1.0, 0.5)
+        if (example, name, b) in results
+    ]
+    head = "Example | prior | items 13 and 42 | sets with 10 to 90 % | items 33 and 42"
+    page.table("Together", f"{head} | sets with 10 to 90 %", lines)
     costs = [
         [name, *(spread(results[e, name, b], "microseconds", 0) for e, b in cases.values()), row[0]]
         for name, row in TABLE_6.items()
     ]
     page.table("Times", " | ".join(["us per iteration", *cases, "theirs, s"]), costs)
+
+
+def together(rows: list[dict]) -> list[Any]:
+    """How often two pairs of items share a cluster, and in how many sets now and then."""
+    shares = np.array([row["together"] for row in rows])
+    often = ((shares >= 0.1) & (shares <= 0.9)).sum(axis=0)
+    means, medians = shares.mean(axis=0), np.median(shares, axis=0)
+    return [
+        cell
+        for mean, median, count in zip(means, medians, often, strict=True)
+        for cell in (f"{mean:.2f} [{median:.2f}]", count)
+    ]
 
 
 def times(results: dict, example: int | str, printed: dict, columns: list) -> tuple[str, list]:
