@@ -110,9 +110,12 @@ def mixture(d: int, seed: int) -> dict[str, Any]:
 def bernoulli(task: Task) -> None:
     """Table 2, and figure 4: the share of the largest cluster in Example 2."""
     lines = []
-    for example, d in ((1, 6), (2, 8), (3, 10)):
-        keys = [("bernoulli", d, seed) for seed in range(task.sets)]
-        rows = [task.done.get(key, partial(mixture, *key[1:])) for key in keys]
+    columns = {1: 6, 2: 8, 3: 10}  # of the Examples
+    found: dict[int, list] = {example: [] for example in columns}
+    for seed in range(task.sets):
+        for example, d in columns.items():
+            found[example].append(task.done.get(("bernoulli", d, seed), partial(mixture, d, seed)))
+    for example, rows in found.items():
         for name in METHODS:
             values = [
                 [r[name]["share"], r[name]["indicator"], 2000 * r[name]["cost"] / r[GIBBS]["cost"]]

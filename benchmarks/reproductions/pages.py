@@ -29,13 +29,13 @@ class Page:
         print(f"\n{name}\n\n{text}", flush=True)
         if self.path is None:
             return
-        start, end = f"<!-- table: {name} -->\n", "\n<!-- end -->"
+        start, end = f"<!-- table: {name} -->\n", "<!-- end -->"
         before, found, after = self.path.read_text().partition(start)
         if found:
             _, found, after = after.partition(end)
             if not found:
                 raise ValueError(f"{self.path}: the place {name!r} has no end")
-            self.path.write_text(f"{before}{start}{text}{end}{after}")
+            self.path.write_text(f"{before}{start}\n{text}\n\n{end}{after}")
 
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
