@@ -1,9 +1,9 @@
 """Figures 3 to 9 of the paper on particle Gibbs split-merge, at the paper's own settings.
 
 `python -m benchmarks.reproductions.pgsm [--data DIR] [--budget 12] [--restarts 10] [--only S1,C1]
-[--start singletons] [--output DIR]` runs every method on every data set against the CPU clock. DIR
-of `--data` holds the folders s_sets, dim_sets and mopsi_finland. Figures (they need matplotlib),
-tables in Markdown and pgsm.csv follow from the finished chains.
+[--figures 3,4] [--start singletons] [--output DIR]` runs every method on every data set against
+the CPU clock. DIR of `--data` holds the folders s_sets, dim_sets and mopsi_finland. Figures (they
+need matplotlib), tables in Markdown and pgsm.csv follow from the finished chains.
 """
 
 import argparse
@@ -105,10 +105,16 @@ FIGURES: dict[str, Panels] = {
 SHARE = {"C1": 1 / 3, "S3": 2 / 3, "S4": 2 / 3, "DIM128": 2.0, "MOPSI": 2.5}
 
 
-def methods_of(name: str) -> dict[str, Any]:
+def chosen(given: Any) -> dict[str, Panels]:
+    """The figures that are asked for; without a choice, all."""
+    wanted = given.figures.split(",") if given.figures else list(FIGURES)
+    return {figure: FIGURES[figure] for figure in wanted}
+
+
+def methods_of(name: str, figures: dict[str, Panels]) -> dict[str, Any]:
     """All methods that some figure runs on a data set."""
     found: dict[str, Any] = {}
-    for panels in FIGURES.values():
+    for panels in figures.values():
         for _, other, methods in panels:
             found |= methods if other == name else {}
     return found
@@ -135,7 +141,7 @@ def run(name: str, found: dict[str, list[Trace]], restart: int, done: Finished, 
         return chain.plain()
 
     budget = given.budget * SHARE.get(name, 1.0)
-    for method, sampler in methods_of(name).items():
+    for method, sampler in methods_of(name, chosen(given)).items():
         key = (name, method, repr(sampler), given.start, budget, restart)
         plain = done.get(key, lambda m=method, s=sampler: work(m, s, budget))
         found.setdefault(method, []).append(Trace.read(plain))
@@ -145,6 +151,7 @@ def gather(given: Any) -> dict[str, dict[str, list[Trace]]]:
     """All traces; the chains that are missing are run, all data sets in turn."""
     done, known = Finished(given.finished), sources(given.data)
     names = [name for name in known if name in (given.only or name).split(",")]
+    names = [name for name in names if methods_of(name, chosen(given))]
     everything: dict[str, dict[str, list[Trace]]] = {name: {} for name in names}
     for restart in range(given.restarts):
         for name in names:
@@ -158,6 +165,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--budget", type=float, default=12.0, help="CPU seconds of a run")
     parser.add_argument("--restarts", type=int, default=10)
     parser.add_argument("--only", default="", help="data sets, separated by commas")
+    parser.add_argument("--figures", default="", help=f"of {', '.join(FIGURES)}; all by default")
     parser.add_argument("--start", choices=["one", "singletons"], default="one")
     parser.add_argument("--output", type=Path, default=HERE / "doc")
     finished.add_argument(parser, "pgsm")
@@ -165,7 +173,7 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     begin = time.process_time()
     everything = gather(given)
-    report(FIGURES, given.data, everything, given.output, Page(given.page))
+    report(chosen(given), given.data, everything, given.output, Page(given.page))
     print(f"\n{time.process_time() - begin:.0f} CPU seconds in all.")
 
 

@@ -232,10 +232,12 @@ def report(
         draw(figure, panels, everything, output / "figures")
     if "MOPSI" in everything:
         draw_maps(data["MOPSI"](), everything["MOPSI"], output / "figures/pgsm_9_maps.png")
-    write_csv(output / "reproductions/pgsm.csv", everything)
+    if set(everything) == set(data):  # not after a partial run
+        write_csv(output / "reproductions/pgsm.csv", everything)
     print_tables(page, figures, everything)
     if "C1" in everything:
         print_middle(data["C1"](), everything["C1"])
     print_scaling(folder)
     print_log_joint(data, everything)
-    print_rejections(data, {title: m for title, _, m in figures["4"]}["Ber-0.5"])
+    if "4" in figures:
+        print_rejections(data, {title: m for title, _, m in figures["4"]}["Ber-0.5"])
