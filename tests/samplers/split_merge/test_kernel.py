@@ -32,7 +32,7 @@ from bnpcluster.samplers.split_merge.base import (
 )
 from bnpcluster.samplers.split_merge.informed_anchors import ANCHOR_DISTRIBUTIONS
 from bnpcluster.samplers.split_merge.kernel import LARGE, new_work
-from bnpcluster.samplers.split_merge.launches import LAUNCHES, ROUNDS, launch, two_means
+from bnpcluster.samplers.launches import LAUNCHES, ROUNDS, launch, two_means
 from bnpcluster.samplers.split_merge.orders import DECISIVE, RANDOM, arrange
 from bnpcluster.samplers.split_merge.split_merge import FEW_ROWS, SCANS
 from bnpcluster.testing import check_sampler

@@ -1,0 +1,190 @@
+"""Proposals of a batch: launches, and the parameters by which items are divided.
+
+A launch fills the slots of both sides. It is a function of the union, the anchors and fresh
+randomness, never of how the union is divided: so it is the same for a split and its reverse. A
+*twin* gives both sides the same rows; the others run 2-means, or hard assignment, on a few rows.
+
+Of a *fixed* launch, the parameters are drawn from the launch for a split and a merge alike. Of a
+*drawn* one they are part of the state while the union is divided: for a merge they are drawn given
+its two blocks. Large fragments of one cluster can merge only so, since no fixed parameters
+reproduce the sides of many rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.operations import add, clear, copy, n_coordinates, pool
+from bnpcluster._core.parameter_operations import log_density_of_parameters, put_sums
+from bnpcluster.samplers.blocked.division import Moves
+from bnpcluster.samplers.launches import HARD, TWO_MEANS, WHITENED, hard, two_means
+
+TWIN = 100
+TWINS = 0.6  # of drawn launches
+SIZES_OF_TWINS = (8, 32, 128, 512, 2048)
+SIZES_OF_DRAWN = (8, 32, 128)  # few rows, so that the parameters spread
+SIZES_OF_FIXED = (128,)
+
+
+class LaunchWork(NamedTuple):
+    """What 2-means works on."""
+
+    items: np.ndarray
+    sides: np.ndarray
+    centres: np.ndarray
+    direction: np.ndarray
+
+
+def draw_kinds(lik: Any, moves: Moves, p_drawn: float, rng: Any) -> None:
+    """Draw which launch each move has; nothing depends on the state."""
+    kinds = (TWO_MEANS, WHITENED, HARD) if n_coordinates(lik) else (HARD,)
+    for g in range(len(moves.blocks)):
+        moves.drawn[g] = rng.random() < p_drawn
+        sizes = SIZES_OF_DRAWN if moves.drawn[g] else SIZES_OF_FIXED
+        if moves.drawn[g] and rng.random() < TWINS:
+            moves.kinds[g], sizes = TWIN, SIZES_OF_TWINS
+        else:
+            moves.kinds[g] = kinds[int(len(kinds) * rng.random())]
+        moves.most[g] = sizes[int(len(sizes) * rng.random())]
+
+
+@kernel
+def gather_members(items, labels, place, members):
+    """List the items block by block; place[k] is the next position of block k, or -1."""
+    for t in range(len(items)):
+        k = labels[items[t]]
+        if place[k] >= 0:
+            members[place[k]] = items[t]
+            place[k] += 1
+
+
+@kernel
+def draw_anchors(moves, rng):
+    """Draw two members of each block to split, or one of each to merge; move them to the front."""
+    members = moves.members
+    for g in range(len(moves.blocks)):
+        first, n = moves.offset[g], moves.offset[g + 1] - moves.offset[g]
+        if moves.merging[g]:
+            m = moves.sizes[g, 0]
+            p, q = int(m * rng.random()), m + int((n - m) * rng.random())
+        else:
+            p, q = int(n * rng.random()), int((n - 1) * rng.random())
+            q += int(q >= p)
+        swap(members, first, first + p)
+        swap(members, first + 1, first + (p if q == 0 else q))
+        moves.anchors[g, 0], moves.anchors[g, 1] = members[first], members[first + 1]
+
+
+@kernel(inline=True)
+def swap(members, p, q):
+    """Exchange two members."""
+    one, two = members[p], members[q]
+    members[p], members[q] = two, one
+
+
+@kernel
+def launch_all(lik, labels, moves, base, spare, centres, direction, rng):
+    """Fill the slots of both sides of every move from its launch."""
+    for g in range(len(moves.blocks)):
+        first, n, one = moves.offset[g], moves.offset[g + 1] - moves.offset[g], base + 2 * g
+        twin = moves.kinds[g] == TWIN
+        count = min(moves.most[g], max(1, n // 2)) if twin else min(moves.most[g] + 2, n)
+        for t in range(2, count if count < n else 2):  # a random subset
+            swap(moves.members, first + t, first + t + int((n - t) * rng.random()))
+        if twin:
+            clear(lik, one)
+            for t in range(count):
+                add(lik, one, moves.members[first + t])
+            copy(lik, one + 1, one)
+            moves.launched[g, 0] = moves.launched[g, 1] = count
+        else:
+            last = first + count
+            work = LaunchWork(
+                moves.members[first:last], moves.sides[first:last], centres, direction
+            )
+            launch_from_anchors(lik, labels, moves, g, work, one, spare)
+
+
+@kernel
+def launch_from_anchors(lik, labels, moves, g, work, one, spare):
+    """Divide the items of `work` between the two first ones."""
+    items, sides, n, union = work.items, work.sides, len(work.items), moves.blocks[g, 0]
+    for t in range(2):
+        clear(lik, one + t)
+        add(lik, one + t, items[t])
+        sides[t] = t
+        moves.launched[g, t] = 1
+    if moves.kinds[g] == HARD:
+        hard(lik, items, sides, n, one)
+    else:
+        whitened = moves.kinds[g] == WHITENED
+        if whitened and moves.merging[g]:
+            union = spare
+            pool(lik, union, moves.blocks[g, 0], moves.blocks[g, 1], labels)
+        two_means(lik, work, n, union, whitened)
+    for t in range(2, n):
+        add(lik, one + sides[t], items[t])
+        moves.launched[g, sides[t]] += 1
+
+
+@kernel
+def choose_parameters(moves, base):
+    """Which parameters divide the items: those of the launch, or of the blocks of a drawn merge."""
+    for g in range(len(moves.blocks)):
+        for s in range(2):
+            own = moves.merging[g] and moves.drawn[g]
+            moves.parameters[g, s] = moves.blocks[g, s] if own else base + 2 * g + s
+
+
+def draw_log_shares(one: NDArray, two: NDArray, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Logs of shares with a Beta(one, two) distribution, and of the rest, without underflow."""
+    shapes = np.column_stack([one, two])
+    logs = np.log(rng.gamma(shapes + 1.0)) + np.log1p(-rng.random(shapes.shape)) / shapes
+    return logs - np.logaddexp(logs[:, 0], logs[:, 1])[:, None]
+
+
+@kernel
+def log_density_of_shares(log_share, log_rest, one, two):
+    """The log density of Beta(one, two) at a share."""
+    total = (one - 1.0) * log_share + (two - 1.0) * log_rest
+    return total + math.lgamma(one + two) - math.lgamma(one) - math.lgamma(two)
+
+
+@kernel
+def add_log_drawn(lik, moves, parameters, sizes, base, sigma, sign):
+    """Add `sign` times the log density of the parameters of drawn launches.
+
+    Given what is in the slots of the sides, of `sizes` items; a positive sign stands for the
+    division, so then the sides of a merge are its blocks.
+    """
+    for g in range(len(moves.blocks)):
+        if not moves.drawn[g]:
+            continue
+        total = log_density_of_shares(
+            moves.log_shares[g, 0], moves.log_shares[g, 1], sizes[g, 0] - sigma, sizes[g, 1] - sigma
+        )
+        for s in range(2):
+            blocks = sign > 0.0 and moves.merging[g]
+            slot = moves.blocks[g, s] if blocks else base + 2 * g + s
+            total += log_density_of_parameters(lik, slot, parameters, moves.parameters[g, s])
+        moves.log_drawn[g] += sign * total
+
+
+@kernel
+def fill_sides(lik, moves, parameters, sums, sizes, base, hard_only):
+    """Fill the slots of the sides from the sums of a pass: of all fixed moves, or all splits."""
+    for g in range(len(moves.blocks)):
+        if moves.drawn[g] if hard_only else moves.merging[g]:
+            continue
+        for s in range(2):
+            slot, k = base + 2 * g + s, moves.parameters[g, s]
+            if not put_sums(lik, slot, parameters, sums, k, sizes[g, s]):
+                clear(lik, slot)
+                for p in range(moves.offset[g], moves.offset[g + 1]):
+                    if moves.sides[p] == s:
+                        add(lik, slot, moves.members[p])
