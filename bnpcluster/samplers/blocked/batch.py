@@ -47,16 +47,36 @@ from bnpcluster.samplers.blocked.skeleton import (
 )
 
 
+TALLY = ("splits", "splits_accepted", "merges", "merges_accepted", "lazy_merges")
+
+
 class Batch(NamedTuple):
-    """How batches are drawn: the probability that a block tries to split, and of drawn launches."""
+    """How a batch is drawn: the probability that a block tries to split, and of drawn launches."""
 
     p_split: float
     p_drawn: float
 
 
+KINDS = (Batch(0.5, 0.0), Batch(0.2, 1.0))
+"""Fixed launches find splits, drawn ones find merges; so batches of one kind follow the other."""
+
+
+def make_batches(
+    state: State, n_batches: int, n_jobs: int | None, rng: np.random.Generator
+) -> dict[str, int]:
+    """Make batches of both kinds in turn, the first one at random; return the counts of all."""
+    counts = dict.fromkeys(TALLY, 0)
+    first = int(len(KINDS) * rng.random())
+    for t in range(n_batches):
+        batch = KINDS[(first + t) % len(KINDS)]
+        for name, count in split_and_merge(state, batch, n_jobs, rng).items():
+            counts[name] += count
+    return counts
+
+
 def split_and_merge(
     state: State, batch: Batch, n_jobs: int | None, rng: np.random.Generator
-) -> dict[str, float]:
+) -> dict[str, int]:
     """Make a batch of moves; return how many were tried and accepted."""
     n_blocks, odd = state.n_blocks, draw_odd(rng)
     firsts = np.full(n_blocks, LAST)
@@ -132,9 +152,7 @@ def propose(
     centres, direction = np.zeros((2, n_dims)), np.zeros(n_dims)
     launch_all(lik, state.labels, moves, base, n_slots, centres, direction, rng)
     choose_parameters(moves, base)
-    rule = Pass(False, draw_key(rng), odd, state.labels)
-    if not moves.drawn.all():
-        refine(state, moves, rule, n_slots, n_jobs, rng)
+    rule = Pass(draw_key(rng), odd, state.labels)
     parameters = draw_parameters(lik, n_slots, rng)
     draw_shares(moves, sigma, rng)
     add_log_drawn(lik, moves, parameters, moves.launched, base, sigma, -1.0)
@@ -145,22 +163,12 @@ def propose(
 
 def list_members(state: State, moves: Moves) -> None:
     """List the items of all moves, block by block."""
-    place = np.full(state.n_blocks, -1, np.intp)
+    place = np.full(state.n_blocks, len(moves.members) - 1)
     place[moves.blocks[:, 1]] = moves.offset[:-1] + moves.sizes[:, 0]
     place[moves.blocks[:, 0]] = moves.offset[:-1]
-    gather_members(state.problem.items, state.labels, place, moves.members)
-
-
-def refine(
-    state: State, moves: Moves, rule: Pass, n_slots: int, n_jobs: int | None, rng: Any
-) -> None:
-    """Let all items of fixed launches go where they are likelier, and launch from there."""
-    lik, base = state.problem.likelihood, state.n_blocks
-    parameters = draw_parameters(lik, n_slots, rng)
-    moves.log_shares[:] = np.log(moves.launched / moves.launched.sum(axis=1, keepdims=True))
-    found = divide_all(state, moves, parameters, rule._replace(hard=True), n_slots, n_jobs)
-    fill_sides(lik, moves, parameters, found.sums, found.sizes, base, True)
-    moves.launched[~moves.drawn] = found.sizes[~moves.drawn]
+    steps = np.zeros(state.n_blocks, np.intp)
+    steps[moves.blocks] = 1
+    gather_members(state.problem.items, state.labels, place, steps, moves.members)
 
 
 def draw_shares(moves: Moves, sigma: float, rng: Any) -> None:
@@ -175,7 +183,7 @@ def note_division(lik: Any, moves: Moves, parameters: Any, found: Division, base
     splitting = ~moves.merging
     moves.sizes[splitting] = found.sizes[splitting]
     moves.firsts[:], moves.log_q[:] = found.firsts, found.log_q
-    fill_sides(lik, moves, parameters, found.sums, moves.sizes, base, False)
+    fill_sides(lik, moves, parameters, found.sums, base)
 
 
 def settle(

@@ -9,6 +9,7 @@ import numpy as np
 from bnpcluster._core.arguments import whole
 from bnpcluster._core.state import State, Stopped
 from bnpcluster.samplers.base import Sampler
+from bnpcluster.samplers.blocked.batch import make_batches
 from bnpcluster.samplers.blocked.restricted_sweep import restricted_sweep
 from bnpcluster.samplers.gibbs import Gibbs, sweep
 
@@ -68,10 +69,20 @@ class Blocked(Sampler):
         "new_sums",
         "add_row",
         "put_sums",
+        "log_density_of_parameters",
+        "log_marginal_union",
+        "pool",
     )
 
-    def __init__(self, *, n_scanned: Any = "auto", n_jobs: int | None = None):
+    def __init__(
+        self,
+        *,
+        n_scanned: Any = "auto",
+        n_batches: int = 2,
+        n_jobs: int | None = None,
+    ):
         self.n_scanned = n_scanned
+        self.n_batches = n_batches
         self.n_jobs = n_jobs
 
     @classmethod
@@ -80,15 +91,18 @@ class Blocked(Sampler):
         return [cls(), cls(n_scanned=1, n_jobs=2)]
 
     def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
-        """A collapsed scan of some rows, then a restricted sweep of all."""
+        """A collapsed scan of some rows, splits and merges, then a restricted sweep of all."""
         n_scanned, n_jobs = self._n_scanned(state), self._n_jobs()
+        n_batches = whole("n_batches", self.n_batches, 0)
         if state.problem.beta != 1.0:
             # A power of the marginal likelihood has no parameters to draw.
             state.visit(sweep, rng)
             return {"sweeps": 1}
         scan(state, n_scanned, rng)
+        counts: dict[str, float] = {"sweeps": 1, "scanned": n_scanned}
+        counts.update(make_batches(state, n_batches, n_jobs, rng))
         restricted_sweep(state, n_jobs, rng)
-        return {"sweeps": 1, "scanned": n_scanned}
+        return counts
 
     def _n_scanned(self, state: State) -> int:
         """The number of rows to scan."""

@@ -42,7 +42,7 @@ class Moves(NamedTuple):
     nodes : ndarray of intp, (moves, 2): both sides in the matching
     drawn : ndarray of bool: whether the parameters are part of the state while it is divided
     kinds, most : ndarray of intp: the launch, and how many rows it takes at most
-    anchors, offset, members : ndarray of intp
+    anchors, offset, members : ndarray of intp; the last member is in no move
     sides : ndarray of int8, one per member
     launched, sizes : ndarray of intp, (moves, 2): items on the sides of the launch, and in the end
     parameters : ndarray of intp, (moves, 2): the parameters by which items are divided
@@ -89,7 +89,7 @@ def new_moves(blocks: NDArray, sizes: NDArray) -> Moves:
         most=np.zeros(n_moves, np.intp),
         anchors=np.zeros((n_moves, 2), np.intp),
         offset=offset,
-        members=np.zeros(offset[-1], np.intp),
+        members=np.zeros(offset[-1] + 1, np.intp),
         sides=np.zeros(offset[-1], np.int8),
         launched=np.zeros((n_moves, 2), np.intp),
         sizes=np.where(merging[:, None], sizes[blocks], 0),
@@ -143,11 +143,10 @@ def new_division(lik: Any, n_moves: int, n_parameters: int) -> Division:
 class Pass(NamedTuple):
     """What all chunks of a pass share.
 
-    A `hard` pass puts every item of a fixed launch where it is likelier. Else sides are drawn by
-    the numbers of `key`, or those of the state for a merge. `odd` orders the items.
+    Sides are drawn by the numbers of `key`, or those of the state for a merge. `odd` orders the
+    items.
     """
 
-    hard: bool
     key: np.ndarray
     odd: np.uint64
     labels: np.ndarray
@@ -157,7 +156,7 @@ def divide_all(
     state: State, moves: Moves, parameters: Any, rule: Pass, n_parameters: int, n_jobs: int | None
 ) -> Division:
     """Divide the members of all moves; what was found in all chunks."""
-    lik, n = state.problem.likelihood, len(moves.members)
+    lik, n = state.problem.likelihood, moves.offset[-1]
     chunks = [(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK)]
     total = new_division(lik, len(moves.blocks), n_parameters)
     run = partial(divide_chunk, lik, moves, parameters, rule, n_parameters)
@@ -186,11 +185,7 @@ def divide(lik, moves, parameters, rule, start, stop, part):
     while p < stop:
         while offset[g + 1] <= p:
             g += 1
-        end = min(offset[g + 1], stop)
-        if rule.hard and moves.drawn[g]:
-            p = end
-            continue
-        count = min(TILE, end - p)
+        count = min(TILE, offset[g + 1] - p, stop - p)
         divide_tile(lik, moves, parameters, rule, g, p, count, part)
         p += count
 
@@ -204,12 +199,10 @@ def divide_tile(lik, moves, parameters, rule, g, p, count, part):
         scores[0, r], scores[1, r] = moves.log_shares[g, 0], moves.log_shares[g, 1]
     blocks[0], blocks[1] = moves.parameters[g, 0], moves.parameters[g, 1]
     add_log_densities(lik, parameters, tile, blocks, math.inf, part.scratch, scores)
-    forced = not rule.hard and moves.merging[g]
-    if not rule.hard and not forced:
+    if not moves.merging[g]:
         fill_random(rule.key, tile, part.uniforms, part.ranks)
-    log_q = choose_sides(moves, rule, g, p, count, forced, part)
-    part.log_q[g] += log_q
-    if forced:
+    part.log_q[g] += choose_sides(moves, rule, g, p, count, part)
+    if moves.merging[g]:
         return
     for r in range(TILE):
         part.labels[r] = -1
@@ -224,7 +217,7 @@ def divide_tile(lik, moves, parameters, rule, g, p, count, part):
 
 
 @kernel
-def choose_sides(moves, rule, g, p, count, forced, part):
+def choose_sides(moves, rule, g, p, count, part):
     """Write the sides of a tile; return their log probability. Anchors have theirs."""
     scores, smaller, uniforms, sides = part.scores, part.smaller, part.uniforms, moves.sides
     for r in range(TILE):
@@ -236,10 +229,7 @@ def choose_sides(moves, rule, g, p, count, forced, part):
         if place < 2:
             sides[p + r] = place
             continue
-        if rule.hard:
-            sides[p + r] = likelier
-            continue
-        if forced:
+        if moves.merging[g]:
             rarer = int(rule.labels[part.tile[r]] == second) != likelier
         else:
             rarer = uniforms[r] * (1.0 + smaller[r]) < smaller[r]

@@ -28,7 +28,7 @@ TWIN = 100
 TWINS = 0.6  # of drawn launches
 SIZES_OF_TWINS = (8, 32, 128, 512, 2048)
 SIZES_OF_DRAWN = (8, 32, 128)  # few rows, so that the parameters spread
-SIZES_OF_FIXED = (128,)
+SIZES_OF_FIXED = (1024,)
 
 
 class LaunchWork(NamedTuple):
@@ -54,13 +54,16 @@ def draw_kinds(lik: Any, moves: Moves, p_drawn: float, rng: Any) -> None:
 
 
 @kernel
-def gather_members(items, labels, place, members):
-    """List the items block by block; place[k] is the next position of block k, or -1."""
+def gather_members(items, labels, place, steps, members):
+    """List the items block by block; place[k] is the next position of block k.
+
+    Without branches, which would be unpredictable: items of blocks in no move, whose steps are 0,
+    overwrite one another.
+    """
     for t in range(len(items)):
         k = labels[items[t]]
-        if place[k] >= 0:
-            members[place[k]] = items[t]
-            place[k] += 1
+        members[place[k]] = items[t]
+        place[k] += steps[k]
 
 
 @kernel
@@ -176,14 +179,14 @@ def add_log_drawn(lik, moves, parameters, sizes, base, sigma, sign):
 
 
 @kernel
-def fill_sides(lik, moves, parameters, sums, sizes, base, hard_only):
-    """Fill the slots of the sides from the sums of a pass: of all fixed moves, or all splits."""
+def fill_sides(lik, moves, parameters, sums, base):
+    """Fill the slots of the sides of splits from the sums of the pass."""
     for g in range(len(moves.blocks)):
-        if moves.drawn[g] if hard_only else moves.merging[g]:
+        if moves.merging[g]:
             continue
         for s in range(2):
             slot, k = base + 2 * g + s, moves.parameters[g, s]
-            if not put_sums(lik, slot, parameters, sums, k, sizes[g, s]):
+            if not put_sums(lik, slot, parameters, sums, k, moves.sizes[g, s]):
                 clear(lik, slot)
                 for p in range(moves.offset[g], moves.offset[g + 1]):
                     if moves.sides[p] == s:

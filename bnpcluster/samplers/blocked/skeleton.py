@@ -17,9 +17,10 @@ import numpy as np
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import log_marginal, log_marginal_union
+from bnpcluster.samplers.blocked.counters import LOW
 
-ODD = np.uint64(1)
-WORD = 2.0**32
+ONE = np.uint64(1)
+HALVES = 2.0**31  # half the number of ranks
 
 
 class Matching(NamedTuple):
@@ -67,15 +68,14 @@ def new_matching(n_candidates: int, n_splits: int) -> Matching:
 
 
 def draw_odd(rng: Any) -> np.uint64:
-    """A factor that orders the items: an odd number of 64 bits."""
-    high, low = int(WORD * rng.random()), int(WORD * rng.random())
-    return np.uint64(high << 32 | low) | ODD
+    """A factor that orders the items: an odd number of 32 bits."""
+    return np.uint64(2 * int(HALVES * rng.random()) + 1)
 
 
 @kernel(inline=True)
 def rank_of(odd, i):
-    """The rank of item i: a multiple of an odd number modulo 2^64, so no two are equal."""
-    return odd * np.uint64(i + 1)
+    """The rank of item i: a multiple of an odd number modulo 2^32, so no two are equal."""
+    return (odd * (np.uint64(i) + ONE)) & LOW
 
 
 @kernel
