@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import add, clear, copy, n_coordinates, pool
 from bnpcluster._core.parameter_operations import log_density_of_parameters, put_sums
+from bnpcluster._core.sorting import heap_sort
 from bnpcluster.samplers.blocked.division import Moves
 from bnpcluster.samplers.launches import HARD, TWO_MEANS, WHITENED, hard, two_means
 
@@ -107,6 +108,8 @@ def launch_all(lik, labels, moves, base, spare, centres, direction, rng):
             moves.launched[g, 0] = moves.launched[g, 1] = count
         else:
             last = first + count
+            # Members stand by block; in a fixed order, ties and rounding cannot tell the blocks.
+            heap_sort(moves.members[first + 2 : last], moves.sides[first + 2 : last])
             work = LaunchWork(
                 moves.members[first:last], moves.sides[first:last], centres, direction
             )
