@@ -35,6 +35,7 @@ from bnpcluster.samplers.blocked.proposals import (
     fill_sides,
     gather_members,
     launch_all,
+    fill_rests,
 )
 from bnpcluster.samplers.blocked.skeleton import (
     Matching,
@@ -153,12 +154,15 @@ def propose(
     launch_all(lik, state.labels, moves, base, n_slots, centres, direction, rng)
     choose_parameters(moves, base)
     rule = Pass(draw_key(rng), odd, state.labels)
-    parameters = draw_parameters(lik, n_slots, rng)
     draw_shares(moves, sigma, rng)
-    add_log_drawn(lik, moves, parameters, moves.launched, base, sigma, -1.0)
-    found = divide_all(state, moves, parameters, rule, n_slots, n_jobs)
-    note_division(lik, moves, parameters, found, base)
-    add_log_drawn(lik, moves, parameters, moves.sizes, base, sigma, 1.0)
+    one = draw_parameters(lik, n_slots, rng)
+    clear(lik, n_slots)
+    fill_rests(lik, state.labels, moves, one, base, n_slots, rng)
+    other = draw_parameters(lik, n_slots, rng)
+    add_log_drawn(lik, moves, one, other, moves.launched, base, sigma, -1.0)
+    found = divide_all(state, moves, (one, other), rule, n_slots, n_jobs)
+    note_division(lik, moves, one, found, base)
+    add_log_drawn(lik, moves, one, other, moves.sizes, base, sigma, 1.0)
 
 
 def list_members(state: State, moves: Moves) -> None:

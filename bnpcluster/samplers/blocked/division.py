@@ -198,7 +198,9 @@ def divide_tile(lik, moves, parameters, rule, g, p, count, part):
         tile[r] = moves.members[p + (r if r < count else 0)]
         scores[0, r], scores[1, r] = moves.log_shares[g, 0], moves.log_shares[g, 1]
     blocks[0], blocks[1] = moves.parameters[g, 0], moves.parameters[g, 1]
-    add_log_densities(lik, parameters, tile, blocks, math.inf, part.scratch, scores)
+    one, other = parameters
+    add_log_densities(lik, one, tile, blocks[:1], math.inf, part.scratch, scores[:1])
+    add_log_densities(lik, other, tile, blocks[1:], math.inf, part.scratch, scores[1:])
     if not moves.merging[g]:
         fill_random(rule.key, tile, part.uniforms, part.ranks)
     part.log_q[g] += choose_sides(moves, rule, g, p, count, part)
@@ -213,7 +215,7 @@ def divide_tile(lik, moves, parameters, rule, g, p, count, part):
             rank = rank_of(rule.odd, tile[r])
             if rank < part.firsts[g, side]:
                 part.firsts[g, side] = rank
-    add_rows(lik, parameters, part.sums, tile, part.labels, part.scratch)
+    add_rows(lik, one, part.sums, tile, part.labels, part.scratch)
 
 
 @kernel

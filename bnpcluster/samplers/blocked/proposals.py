@@ -1,8 +1,11 @@
 """Proposals of a batch: launches, and the parameters by which items are divided.
 
 A launch fills the slots of both sides. It is a function of the union, the anchors and fresh
-randomness, never of how the union is divided: so it is the same for a split and its reverse. A
-*twin* gives both sides the same rows; the others run 2-means, or hard assignment, on a few rows.
+randomness, never of how the union is divided: so it is the same for a split and its reverse. Some
+launches run 2-means, or hard assignment, on some rows. In others, the first side is like the whole
+union, with the certainty of a few rows, and the second side gets the *rest*: rows that parameters
+and share drawn for the first side leave over. So the sides differ as they like, but together they
+are like the union.
 
 Of a *fixed* launch, the parameters are drawn from the launch for a split and a merge alike. Of a
 *drawn* one they are part of the state while the union is divided: for a merge they are drawn given
@@ -19,17 +22,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnpcluster._core.jit import kernel
-from bnpcluster._core.operations import add, clear, copy, n_coordinates, pool
-from bnpcluster._core.parameter_operations import log_density_of_parameters, put_sums
+from bnpcluster._core.operations import (
+    add,
+    clear,
+    copy,
+    log_predictive,
+    n_coordinates,
+    pool,
+)
+from bnpcluster._core.parameter_operations import (
+    log_density,
+    log_density_of_parameters,
+    put_sums,
+)
 from bnpcluster._core.sorting import heap_sort
 from bnpcluster.samplers.blocked.division import Moves
 from bnpcluster.samplers.launches import HARD, TWO_MEANS, WHITENED, hard, two_means
 
-TWIN = 100
-TWINS = 0.6  # of drawn launches
-SIZES_OF_TWINS = (8, 32, 128, 512, 2048)
-SIZES_OF_DRAWN = (8, 32, 128)  # few rows, so that the parameters spread
+REST = 100  # beside the launches of the other samplers
+RESTS = 0.9  # of drawn launches
+SIZES_OF_RESTS = (8, 16, 32, 64, 128)  # few rows, so that the parameters spread
+SIZES_OF_DRAWN = (8, 32, 128)
 SIZES_OF_FIXED = (1024,)
+MOST_LEFT = 4096  # rows of which the first side leaves some
 
 
 class LaunchWork(NamedTuple):
@@ -47,8 +62,8 @@ def draw_kinds(lik: Any, moves: Moves, p_drawn: float, rng: Any) -> None:
     for g in range(len(moves.blocks)):
         moves.drawn[g] = rng.random() < p_drawn
         sizes = SIZES_OF_DRAWN if moves.drawn[g] else SIZES_OF_FIXED
-        if moves.drawn[g] and rng.random() < TWINS:
-            moves.kinds[g], sizes = TWIN, SIZES_OF_TWINS
+        if moves.drawn[g] and rng.random() < RESTS:
+            moves.kinds[g], sizes = REST, SIZES_OF_RESTS
         else:
             moves.kinds[g] = kinds[int(len(kinds) * rng.random())]
         moves.most[g] = sizes[int(len(sizes) * rng.random())]
@@ -96,16 +111,16 @@ def launch_all(lik, labels, moves, base, spare, centres, direction, rng):
     """Fill the slots of both sides of every move from its launch."""
     for g in range(len(moves.blocks)):
         first, n, one = moves.offset[g], moves.offset[g + 1] - moves.offset[g], base + 2 * g
-        twin = moves.kinds[g] == TWIN
-        count = min(moves.most[g], max(1, n // 2)) if twin else min(moves.most[g] + 2, n)
+        rest = moves.kinds[g] == REST
+        count = min(MOST_LEFT if rest else moves.most[g] + 2, n)
         for t in range(2, count if count < n else 2):  # a random subset
             swap(moves.members, first + t, first + t + int((n - t) * rng.random()))
-        if twin:
+        if rest:
             clear(lik, one)
-            for t in range(count):
+            for t in range(min(moves.most[g], max(1, n // 2))):
                 add(lik, one, moves.members[first + t])
-            copy(lik, one + 1, one)
-            moves.launched[g, 0] = moves.launched[g, 1] = count
+            copy(lik, one + 1, one)  # until it is known what is left
+            moves.launched[g, 0] = moves.launched[g, 1] = 1  # any share
         else:
             last = first + count
             # Members stand by block; in a fixed order, ties and rounding cannot tell the blocks.
@@ -139,6 +154,30 @@ def launch_from_anchors(lik, labels, moves, g, work, one, spare):
 
 
 @kernel
+def fill_rests(lik, labels, moves, parameters, base, spare, rng):
+    """Fill the second side of launches of that kind with what the first one leaves of the union.
+
+    A row belongs to the first side with probability share times its density there over that in the
+    union, if this is less than one.
+    """
+    for g in range(len(moves.blocks)):
+        if moves.kinds[g] != REST:
+            continue
+        union, two = moves.blocks[g, 0], base + 2 * g + 1
+        if moves.merging[g]:
+            union = spare
+            pool(lik, union, moves.blocks[g, 0], moves.blocks[g, 1], labels)
+        clear(lik, two)
+        first = moves.offset[g]
+        for p in range(first, min(first + MOST_LEFT, moves.offset[g + 1])):
+            i = moves.members[p]
+            odds = moves.log_shares[g, 0] + log_density(lik, parameters, moves.parameters[g, 0], i)
+            odds -= log_predictive(lik, union, i)
+            if -rng.standard_exponential() >= odds:
+                add(lik, two, i)
+
+
+@kernel
 def choose_parameters(moves, base):
     """Which parameters divide the items: those of the launch, or of the blocks of a drawn merge."""
     for g in range(len(moves.blocks)):
@@ -162,7 +201,7 @@ def log_density_of_shares(log_share, log_rest, one, two):
 
 
 @kernel
-def add_log_drawn(lik, moves, parameters, sizes, base, sigma, sign):
+def add_log_drawn(lik, moves, one, other, sizes, base, sigma, sign):
     """Add `sign` times the log density of the parameters of drawn launches.
 
     Given what is in the slots of the sides, of `sizes` items; a positive sign stands for the
@@ -177,6 +216,7 @@ def add_log_drawn(lik, moves, parameters, sizes, base, sigma, sign):
         for s in range(2):
             blocks = sign > 0.0 and moves.merging[g]
             slot = moves.blocks[g, s] if blocks else base + 2 * g + s
+            parameters = one if s == 0 else other
             total += log_density_of_parameters(lik, slot, parameters, moves.parameters[g, s])
         moves.log_drawn[g] += sign * total
 
