@@ -58,20 +58,24 @@ class Batch(NamedTuple):
     p_drawn: float
 
 
-KINDS = (Batch(0.5, 0.0), Batch(0.2, 1.0))
-"""Fixed launches find splits, drawn ones find merges; so batches of one kind follow the other."""
+MERGES = Batch(0.2, 1.0)
+SPLITS = Batch(0.8, 0.0)
+"""Drawn launches find merges, and fixed ones splits, so these have batches of their own."""
+
+SPLITTING = 0.5
+"""How many batches of splits there are to one of merges. With more, clusters that were cut in two
+are cut again before they can merge."""
 
 
 def make_batches(
     state: State, n_batches: int, n_jobs: int | None, rng: np.random.Generator
 ) -> dict[str, int]:
-    """Make batches of both kinds in turn, the first one at random; return the counts of all."""
+    """Make batches of merges, with batches of splits after some of them; return the counts."""
     counts = dict.fromkeys(TALLY, 0)
-    first = int(len(KINDS) * rng.random())
-    for t in range(n_batches):
-        batch = KINDS[(first + t) % len(KINDS)]
-        for name, count in split_and_merge(state, batch, n_jobs, rng).items():
-            counts[name] += count
+    for _ in range(n_batches):
+        for batch in (MERGES, SPLITS) if rng.random() < SPLITTING else (MERGES,):
+            for name, count in split_and_merge(state, batch, n_jobs, rng).items():
+                counts[name] += count
     return counts
 
 

@@ -78,7 +78,7 @@ class Blocked(Sampler):
         self,
         *,
         n_scanned: Any = "auto",
-        n_batches: int = 2,
+        n_batches: int = 1,
         n_jobs: int | None = None,
     ):
         self.n_scanned = n_scanned
