@@ -32,10 +32,10 @@ from bnpcluster.samplers.blocked.proposals import (
     draw_anchors,
     draw_kinds,
     draw_log_shares,
+    fill_rests,
     fill_sides,
     gather_members,
     launch_all,
-    fill_rests,
 )
 from bnpcluster.samplers.blocked.skeleton import (
     Matching,
@@ -46,7 +46,6 @@ from bnpcluster.samplers.blocked.skeleton import (
     find_firsts,
     new_matching,
 )
-
 
 TALLY = ("splits", "splits_accepted", "merges", "merges_accepted", "lazy_merges")
 

@@ -91,9 +91,10 @@ def find_firsts(odd, items, labels, firsts):
 def draw_roles(
     sizes: np.ndarray, firsts: np.ndarray, p_split: float, rng: Any
 ) -> tuple[list[int], list[int], int]:
-    """The blocks to split, those to pair in the order of their first items, and how many these were
-    before one of them was left out as the single one.
-    """  # noqa: D205
+    """The blocks to split, those to pair up, and the number of all candidates to merge.
+
+    They stand in the order of their first items. If their number is odd, one of them stays single.
+    """
     splits, candidates = [], []
     for k, m in enumerate(sizes):
         if not rng.random() < p_split:

@@ -23,7 +23,7 @@ from tests.tools.dossier import GAP, note
 from tests.tools.grid import GridLikelihood
 
 SHARES = np.array([0.35, 0.8])
-ODDS = np.uint64(0x9E3779B9), np.uint64(0xD192ED03)
+ODD = np.uint64(0x9E3779B9)
 DP, PY, FINITE = DirichletProcess(1.3), PitmanYor(0.7, 0.4), FiniteDirichlet(3, 0.7)
 GNEDIN, NGG_PRIOR = MFM(1.0, ("gnedin", 0.4)), NGG(1.0, 0.5)
 
@@ -88,10 +88,10 @@ def canonical(labels):
 class Chain:
     """Batches on a posterior of a few items."""
 
-    def __init__(self, likelihood, prior, odd, how):
+    def __init__(self, likelihood, prior, how):
         n = likelihood.log_f.shape[1]
         self.state = State(likelihood.bind(None, 16), prior, np.zeros(n, int), capacity=16)
-        self.odd, self.batch = odd, how
+        self.batch = how
 
     def put(self, partition):
         self.state.labels[:] = partition
@@ -120,26 +120,26 @@ class Chain:
 
 FIXED, DRAWN, BOTH = Batch(0.4, 0.0), Batch(0.4, 1.0), Batch(0.6, 0.7)
 LINE = [[0.0], [0.3], [1.1], [1.2]]
-FEW = {"SIZES_OF_TWINS": (2,), "SIZES_OF_DRAWN": (1,), "SIZES_OF_FIXED": (128,)}
-# likelihood, prior, how, share of twins
+FEW = {"SIZES_OF_RESTS": (2,), "SIZES_OF_DRAWN": (1,), "MOST_LEFT": 2}
+# likelihood, prior, how, the share of launches of a side and its rest
 CASES = {
-    "twins": (GridLikelihood(table(4)), PY, DRAWN, 1.0),
+    "rests-flat": (GridLikelihood(table(4, 1)), PY, DRAWN, 1.0),
     "hard-drawn": (GridLikelihood(table(4, seed=1)), GNEDIN, DRAWN, 0.0),
-    "hard-fixed": (GridLikelihood(table(4, 1, seed=2)), DP, FIXED, 0.0),
-    "fixed-three": (GridLikelihood(table(3, seed=2)), DP, FIXED, 0.0),
+    "hard-fixed": (GridLikelihood(table(4, seed=2)), DP, FIXED, 0.0),
+    "ties-fixed": (GridLikelihood(table(4, 1, seed=2)), DP, FIXED, 0.0),
+    "rests-three": (GridLikelihood(table(3, 3, seed=5)), FINITE, Batch(0.7, 1.0), 1.0),
     "mixed-three": (GridLikelihood(table(3, seed=3), LINE[:3]), NGG_PRIOR, BOTH, 0.5),
-    "points-finite": (GridLikelihood(table(4, 1, seed=4)), FINITE, BOTH, 0.5),
+    "points-finite": (GridLikelihood(table(4, 1, seed=4), LINE), FINITE, BOTH, 0.0),
 }
 
 
-@pytest.mark.parametrize("odd", ODDS[:1])
-@pytest.mark.parametrize(("likelihood", "prior", "how", "twins"), CASES.values(), ids=CASES)
-def test_a_batch_leaves_the_posterior_as_it_is(likelihood, prior, how, twins, odd, monkeypatch):
-    monkeypatch.setattr(proposals, "TWINS", twins)
+@pytest.mark.parametrize(("likelihood", "prior", "how", "rests"), CASES.values(), ids=CASES)
+def test_a_batch_leaves_the_posterior_as_it_is(likelihood, prior, how, rests, monkeypatch):
+    monkeypatch.setattr(proposals, "RESTS", rests)
     for name, sizes in FEW.items():
         monkeypatch.setattr(proposals, name, sizes)
-    monkeypatch.setattr(batch, "draw_odd", lambda rng: odd)
-    chain = Chain(likelihood, prior, odd, how)
+    monkeypatch.setattr(batch, "draw_odd", lambda rng: ODD)
+    chain = Chain(likelihood, prior, how)
     states, p = chain.posterior()
     matrix = transition_matrix(states, chain.step)
     np.testing.assert_allclose(matrix.sum(axis=1), 1.0, rtol=0.0, atol=1e-12)
