@@ -61,7 +61,7 @@ def draw_kinds(lik: Any, moves: Moves, p_drawn: float, rng: Any) -> None:
     kinds = (TWO_MEANS, WHITENED, HARD) if n_coordinates(lik) else (HARD,)
     for g in range(len(moves.blocks)):
         moves.drawn[g] = rng.random() < p_drawn
-        sizes = SIZES_OF_DRAWN if moves.drawn[g] else SIZES_OF_FIXED
+        sizes: tuple[int, ...] = SIZES_OF_DRAWN if moves.drawn[g] else SIZES_OF_FIXED
         if moves.drawn[g] and rng.random() < RESTS:
             moves.kinds[g], sizes = REST, SIZES_OF_RESTS
         else:
