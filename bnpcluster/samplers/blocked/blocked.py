@@ -24,13 +24,18 @@ class Blocked(Sampler):
     An iteration draws the weights and the parameters of all clusters given their rows, and then all
     labels at once given these. Rows are independent then, so threads share the work, and a row
     costs less than in a collapsed Gibbs sweep. No cluster is born or dies in this step. For that, a
-    collapsed Gibbs scan visits some rows, drawn at random.
+    collapsed Gibbs scan visits some rows, drawn at random, and batches of moves split and merge
+    clusters.
 
     Parameters
     ----------
     n_scanned : int or "auto", default="auto"
         Number of rows that the collapsed scan of an iteration visits. ``"auto"``: one in 20 rows,
         but at least 200 if there are so many.
+    n_batches : int, default=1
+        Batches of merges per iteration. In such a batch most clusters are paired, and the pairs
+        that lose little try to merge. A batch in which most clusters try to split follows every
+        second one, at random. 0: no splits and merges.
     n_jobs : int or None, default=None
         Number of threads of one chain. None: 1; -1: all cores. The draws do not depend on it. The
         model's own `n_jobs` is the number of chains that run at once: for one chain on all cores,
@@ -43,9 +48,14 @@ class Blocked(Sampler):
     another row may join only clusters whose leader precedes it. Given the leaders, weights with a
     Dirichlet(n_b - sigma) distribution and the parameters, the labels are independent.
 
-    It moves one row at a time, as `Gibbs` does, and more slowly where clusters have few rows per
-    column, since the parameters are drawn. It has no splits and merges: start it well (the default
-    ``init="auto"`` does), or take `SplitMerge` where an iteration of it is affordable.
+    A batch draws which clusters try to split and which pairs try to merge. Its moves are on
+    disjoint sets of rows, so all of them are proposed in one pass. They are Metropolis-Hastings
+    updates of the posterior times the probability of what was drawn, and are decided one after the
+    other. The parameters by which a set is divided may be part of the state while it is divided:
+    only so can large fragments of one cluster merge.
+
+    It mixes more slowly than a collapsed sampler where clusters have few rows per column, since
+    parameters are drawn. For thousands of rows take `SplitMerge`.
 
     Serves ``"niw"``, ``"nig"``, ``"bernoulli"``, ``"categorical"``, ``"poisson"`` and `Columns` of
     them, without missing entries.
@@ -87,8 +97,8 @@ class Blocked(Sampler):
 
     @classmethod
     def examples(cls) -> list[Sampler]:
-        """The defaults, and hardly any collapsed step."""
-        return [cls(), cls(n_scanned=1, n_jobs=2)]
+        """The defaults, and more moves with hardly any collapsed step."""
+        return [cls(), cls(n_scanned=1, n_batches=2, n_jobs=2)]
 
     def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
         """A collapsed scan of some rows, splits and merges, then a restricted sweep of all."""

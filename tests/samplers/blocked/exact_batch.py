@@ -124,11 +124,11 @@ FEW = {"SIZES_OF_RESTS": (2,), "SIZES_OF_DRAWN": (1,), "MOST_LEFT": 2}
 # likelihood, prior, how, the share of launches of a side and its rest
 CASES = {
     "rests-flat": (GridLikelihood(table(4, 1)), PY, DRAWN, 1.0),
-    "hard-drawn": (GridLikelihood(table(4, seed=1)), GNEDIN, DRAWN, 0.0),
-    "hard-fixed": (GridLikelihood(table(4, seed=2)), DP, FIXED, 0.0),
+    "hard-drawn": (GridLikelihood(table(4, seed=7)), GNEDIN, DRAWN, 0.0),
+    "hard-fixed": (GridLikelihood(table(4, seed=5)), DP, FIXED, 0.0),
     "ties-fixed": (GridLikelihood(table(4, 1, seed=2)), DP, FIXED, 0.0),
-    "rests-three": (GridLikelihood(table(3, 3, seed=5)), FINITE, Batch(0.7, 1.0), 1.0),
-    "mixed-three": (GridLikelihood(table(3, seed=3), LINE[:3]), NGG_PRIOR, BOTH, 0.5),
+    "rests-three": (GridLikelihood(table(3, 3, 2.5, seed=5)), FINITE, Batch(0.7, 1.0), 1.0),
+    "mixed-three": (GridLikelihood(table(3, spread=2.5, seed=9), LINE[:3]), NGG_PRIOR, BOTH, 0.5),
     "points-finite": (GridLikelihood(table(4, 1, seed=4), LINE), FINITE, BOTH, 0.0),
 }
 
