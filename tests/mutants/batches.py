@@ -18,6 +18,15 @@ BATCH = "samplers/blocked/batch.py"
 
 BATCHES = [
     Mutant(
+        BATCH,
+        "pair_up",
+        "unions are left in the slot that must be empty",
+        "spare = state.n_blocks + 1",
+        "spare = state.n_blocks",
+        f"{BOOKS}[nig]",
+        compiled=True,
+    ),
+    Mutant(
         DECISIONS,
         "log_split_ratio",
         "the probability of the roles is left out",
@@ -230,11 +239,11 @@ BATCHES = [
         RESTS,
     ),
     Mutant(
-        PROPOSALS,
-        "choose_parameters",
+        BATCH,
+        "own_blocks",
         "drawn merges take the parameters of the launch",
-        "own = moves.merging[g] and moves.drawn[g]",
-        "own = False",
+        "(moves.merging & moves.drawn)",
+        "(moves.merging & ~moves.merging)",
         RESTS,
     ),
     Mutant(
@@ -336,7 +345,7 @@ BATCHES = [
         "the prior weight of a block that was split is stale",
         "change_size(partition, problem.log_w, one, moves.sizes[g, 0] - partition.sizes[one])",
         "partition.sizes[one] = moves.sizes[g, 0]",
-        BOOKS,
+        f"{BOOKS}[nig]",
         compiled=True,
     ),
     Mutant(
@@ -345,7 +354,7 @@ BATCHES = [
         "the slots of the sides stay filled",
         "        clear(lik, k)\n",
         "        pass\n",
-        BOOKS,
+        f"{BOOKS}[nig]",
         compiled=True,
     ),
     Mutant(

@@ -13,27 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnpcluster._core.operations import clear, n_coordinates
+from bnpcluster._core.operations import n_coordinates
 from bnpcluster._core.parameter_operations import draw_parameters
 from bnpcluster._core.state import State
 from bnpcluster.samplers.blocked.assignment import LAST
 from bnpcluster.samplers.blocked.counters import draw_key
-from bnpcluster.samplers.blocked.decisions import (
-    SLACK,
-    apply_all,
-    decide,
-    describe_halves,
-    label_halves,
-)
-from bnpcluster.samplers.blocked.division import Division, Moves, Pass, divide_all, new_moves
+from bnpcluster.samplers.blocked.decisions import SLACK, Rule, settle
+from bnpcluster.samplers.blocked.division import Moves, Pass, divide_all, new_moves
 from bnpcluster.samplers.blocked.proposals import (
-    add_log_drawn,
-    choose_parameters,
     draw_anchors,
     draw_kinds,
     draw_log_shares,
     fill_rests,
-    fill_sides,
     gather_members,
     launch_all,
 )
@@ -99,8 +90,9 @@ def split_and_merge(
         return counts
     moves = new_moves(blocks, state.sizes)
     moves.nodes[:] = nodes
-    propose(state, moves, batch, odd, n_jobs, rng)
-    settle(state, moves, matching, n_candidates, batch.p_split, rng)
+    proposed = propose(state, moves, batch, odd, n_jobs, rng)
+    rule = Rule(batch.p_split, n_candidates, state.prior.sigma_now)
+    settle(state.problem, state.partition, moves, matching, rule, *proposed, rng)
     counts["splits_accepted"] = int((moves.accepted & ~moves.merging).sum())
     counts["merges_accepted"] = int((moves.accepted & moves.merging).sum())
     return counts
@@ -114,7 +106,7 @@ def pair_up(
     matching = new_matching(n, n_splits)
     matching.slots[:n] = candidates
     matching.sizes[:n], matching.firsts[:n] = state.sizes[candidates], firsts[candidates]
-    spare = state.n_blocks
+    spare = state.n_blocks + 1  # the slot before it stays empty
     fill_gains(state.problem, state.labels, spare, n, matching)
     draw_matching(matching, n, rng)
     return matching
@@ -145,27 +137,28 @@ def draw_moves(
 
 def propose(
     state: State, moves: Moves, batch: Batch, odd: np.uint64, n_jobs: int | None, rng: Any
-) -> None:
-    """Divide the items of all moves; the slots of the sides of splits are filled."""
+) -> tuple[Any, Any, Any]:
+    """Divide the items of all moves; return both draws of parameters, and the sums of the pass."""
     lik, base = state.problem.likelihood, state.n_blocks
-    n_slots, sigma = base + 2 * len(moves.blocks), state.prior.sigma_now
+    n_slots = base + 2 * len(moves.blocks)
     list_members(state, moves)
     draw_anchors(moves, rng)
     draw_kinds(lik, moves, batch.p_drawn, rng)
     n_dims = n_coordinates(lik)
     centres, direction = np.zeros((2, n_dims)), np.zeros(n_dims)
     launch_all(lik, state.labels, moves, base, n_slots, centres, direction, rng)
-    choose_parameters(moves, base)
-    rule = Pass(draw_key(rng), odd, state.labels)
-    draw_shares(moves, sigma, rng)
+    sides = base + np.arange(n_slots - base).reshape(-1, 2)
+    moves.parameters[:] = np.where(own_blocks(moves), moves.blocks, sides)
+    draw_shares(moves, state.prior.sigma_now, rng)
     one = draw_parameters(lik, n_slots, rng)
-    clear(lik, n_slots)
     fill_rests(lik, state.labels, moves, one, base, n_slots, rng)
     other = draw_parameters(lik, n_slots, rng)
-    add_log_drawn(lik, moves, one, other, moves.launched, base, sigma, -1.0)
+    rule = Pass(draw_key(rng), odd, state.labels)
     found = divide_all(state, moves, (one, other), rule, n_slots, n_jobs)
-    note_division(lik, moves, one, found, base)
-    add_log_drawn(lik, moves, one, other, moves.sizes, base, sigma, 1.0)
+    splitting = ~moves.merging
+    moves.sizes[splitting] = found.sizes[splitting]
+    moves.firsts[:], moves.log_q[:] = found.firsts, found.log_q
+    return one, other, found.sums
 
 
 def list_members(state: State, moves: Moves) -> None:
@@ -178,35 +171,13 @@ def list_members(state: State, moves: Moves) -> None:
     gather_members(state.problem.items, state.labels, place, steps, moves.members)
 
 
+def own_blocks(moves: Moves) -> NDArray[np.bool_]:
+    """Which moves draw parameters given their blocks, not given a launch: drawn merges."""
+    return (moves.merging & moves.drawn)[:, None]
+
+
 def draw_shares(moves: Moves, sigma: float, rng: Any) -> None:
     """Draw the shares of both sides: from the launch, or given the blocks of a drawn merge."""
-    own = (moves.merging & moves.drawn)[:, None]
+    own = own_blocks(moves)
     shapes = np.where(own, moves.sizes, moves.launched) - sigma
     moves.log_shares[:] = draw_log_shares(shapes[:, 0], shapes[:, 1], rng)
-
-
-def note_division(lik: Any, moves: Moves, parameters: Any, found: Division, base: int) -> None:
-    """Keep what the pass found, and fill the slots of the sides of splits."""
-    splitting = ~moves.merging
-    moves.sizes[splitting] = found.sizes[splitting]
-    moves.firsts[:], moves.log_q[:] = found.firsts, found.log_q
-    fill_sides(lik, moves, parameters, found.sums, base)
-
-
-def settle(
-    state: State,
-    moves: Moves,
-    matching: Matching,
-    n_candidates: int,
-    p_split: float,
-    rng: Any,
-) -> None:
-    """Decide all moves and apply those that are accepted."""
-    problem, partition, base = state.problem, state.partition, state.n_blocks
-    spare = base + 2 * len(moves.blocks)
-    clear(problem.likelihood, spare)
-    label_halves(moves, partition.labels, base)
-    describe_halves(problem.likelihood, moves, matching, base)
-    matching.order[:] = np.argsort(matching.firsts, kind="stable")
-    decide(problem, partition, moves, matching, n_candidates, p_split, spare, rng)
-    apply_all(problem, partition, moves, spare)

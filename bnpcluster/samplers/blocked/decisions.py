@@ -3,14 +3,43 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.operations import clear, log_marginal, pool, rename
 from bnpcluster._core.partition import change_size, close_slot
+from bnpcluster._core.sorting import heap_sort
+from bnpcluster.samplers.blocked.proposals import add_log_drawn, fill_sides
 from bnpcluster.samplers.blocked.skeleton import eagerness, log_gain, log_matching_probability
 
 SLACK = 12.0
 """A merge that loses more than this in log posterior is mostly refused before any pass."""
+
+
+class Rule(NamedTuple):
+    """The probability that a block tries to split, the number of candidates to merge, and sigma."""
+
+    p_split: float
+    n_candidates: int
+    sigma: float
+
+
+@kernel
+def settle(problem, partition, moves, matching, rule, one, other, sums, rng):
+    """Decide all moves, given the parameters and the sums of the pass, and apply the accepted ones.
+
+    Until then, the slots of the sides have the launches.
+    """
+    lik, base, sizes = problem.likelihood, partition.n_blocks[0], moves.sizes
+    spare = base + 2 * len(moves.blocks)
+    add_log_drawn(lik, moves, one, other, moves.launched, base, rule.sigma, -1.0)
+    fill_sides(lik, moves, one, sums, base)
+    add_log_drawn(lik, moves, one, other, sizes, base, rule.sigma, 1.0)
+    label_halves(moves, partition.labels, base)
+    describe_halves(lik, moves, matching, base)
+    order_nodes(matching)
+    decide(problem, partition, moves, matching, rule.n_candidates, rule.p_split, spare, rng)
+    apply_all(problem, partition, moves, spare)
 
 
 @kernel
@@ -36,6 +65,15 @@ def describe_halves(lik, moves, matching, base):
             matching.firsts[node] = moves.firsts[g, s]
             matching.log_marginals[node] = log_marginal(lik, slot)
             matching.partner[node] = moves.nodes[g, 1 - s]
+
+
+@kernel
+def order_nodes(matching):
+    """Sort the nodes by their first items."""
+    keys, order = matching.keys, matching.order
+    for a in range(len(order)):
+        keys[a], order[a] = matching.firsts[a], a
+    heap_sort(keys, order)
 
 
 @kernel

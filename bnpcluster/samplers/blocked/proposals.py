@@ -177,15 +177,6 @@ def fill_rests(lik, labels, moves, parameters, base, spare, rng):
                 add(lik, two, i)
 
 
-@kernel
-def choose_parameters(moves, base):
-    """Which parameters divide the items: those of the launch, or of the blocks of a drawn merge."""
-    for g in range(len(moves.blocks)):
-        for s in range(2):
-            own = moves.merging[g] and moves.drawn[g]
-            moves.parameters[g, s] = moves.blocks[g, s] if own else base + 2 * g + s
-
-
 def draw_log_shares(one: NDArray, two: NDArray, rng: np.random.Generator) -> NDArray[np.float64]:
     """Logs of shares with a Beta(one, two) distribution, and of the rest, without underflow."""
     shapes = np.column_stack([one, two])

@@ -33,7 +33,7 @@ class Matching(NamedTuple):
     firsts : ndarray of uint64: the rank of the first item
     gains : ndarray, of candidates by candidates: what a merge adds to the log posterior, but V
     weights : ndarray, of nodes by nodes: how eagerly two are paired
-    order : ndarray of intp: the nodes by `firsts`
+    order, keys : ndarray of intp and of uint64: the nodes by `firsts`, and scratch
     partner : ndarray of intp: the node that each is paired with
     present, taken : ndarray of bool: which nodes stand in the matching, and scratch
     """
@@ -45,6 +45,7 @@ class Matching(NamedTuple):
     gains: np.ndarray
     weights: np.ndarray
     order: np.ndarray
+    keys: np.ndarray
     partner: np.ndarray
     present: np.ndarray
     taken: np.ndarray
@@ -61,6 +62,7 @@ def new_matching(n_candidates: int, n_splits: int) -> Matching:
         gains=np.zeros((n_candidates, n_candidates)),
         weights=np.zeros((n_nodes, n_nodes)),
         order=np.zeros(n_nodes, np.intp),
+        keys=np.zeros(n_nodes, np.uint64),
         partner=np.full(n_nodes, -1, np.intp),
         present=np.arange(n_nodes) < n_candidates,
         taken=np.zeros(n_nodes, bool),

@@ -131,22 +131,29 @@ def test_draws_do_not_depend_on_the_number_of_threads(d, monkeypatch):
 
 @pytest.mark.parametrize("name", ["niw", "nig", "bernoulli", "categorical", "poisson"])
 def test_batches_keep_the_books(name):
-    X, labels = overlapping(400, 3)
+    """From one block, and from blocks that are alike."""
+    X = overlapping(400, 3, spread=4.0)[0]
     X = X if name in ("niw", "nig") else np.clip(np.rint(np.abs(X)), 0, 1)
-    state = State(LIKELIHOODS[name]().bind(X), DirichletProcess(1.0), labels, capacity=12)
-    rng, tally = np.random.default_rng(1), Counter()
-    for _ in range(60):
-        tally.update(split_and_merge(state, BOTH, None, rng))
-        sizes, prior = state.sizes.copy(), state.partition.log_prior[: state.n_blocks].copy()
-        found, labels = state.log_joint(), state.labels.copy()
-        assert log_marginal(state.problem.likelihood, state.n_blocks) == 0.0
-        assert not state.partition.sizes[state.n_blocks :].any()
-        state.rebuild()
-        order = [state.labels[labels == k][0] for k in range(len(sizes))]
-        assert (sizes == state.sizes[order]).all()
-        assert (prior == state.partition.log_prior[order]).all()
-        assert found == pytest.approx(state.log_joint(), rel=1e-10)
+    bound, rng, tally = LIKELIHOODS[name]().bind(X), np.random.default_rng(1), Counter()
+    for start in (np.zeros(400, int), np.arange(400) % 6):
+        state = State(bound, DirichletProcess(1.0), start, capacity=12)
+        for _ in range(60):
+            tally.update(split_and_merge(state, BOTH, None, rng))
+            check_books(state)
     assert tally["splits_accepted"] > 0 and tally["merges_accepted"] > 0
+
+
+def check_books(state):
+    """Sizes, prior weights and statistics are those of the labels; the other slots are empty."""
+    sizes, prior = state.sizes.copy(), state.partition.log_prior[: state.n_blocks].copy()
+    found, labels = state.log_joint(), state.labels.copy()
+    assert abs(log_marginal(state.problem.likelihood, state.n_blocks)) < 1e-12
+    assert not state.partition.sizes[state.n_blocks :].any()
+    state.rebuild()
+    order = [state.labels[labels == k][0] for k in range(len(sizes))]
+    assert (sizes == state.sizes[order]).all()
+    assert (prior == state.partition.log_prior[order]).all()
+    assert found == pytest.approx(state.log_joint(), rel=1e-10)
 
 
 @pytest.mark.parametrize("d", [2, 3])
