@@ -7,6 +7,7 @@ from tests.mutants import Mutant
 PROOF = "samplers/blocked/exact_batch.py::test_a_batch_leaves_the_posterior_as_it_is"
 RESTS, FIXED, DRAWN = f"{PROOF}[rests-three]", f"{PROOF}[hard-fixed]", f"{PROOF}[hard-drawn]"
 FLAT, TIES, POINTS = f"{PROOF}[rests-flat]", f"{PROOF}[ties-fixed]", f"{PROOF}[points-finite]"
+FIVE = "samplers/blocked/exact_skeleton.py"
 TESTS = "samplers/blocked/test_batch.py::"
 BOOKS = f"{TESTS}test_batches_keep_the_books"
 THREADS = f"{TESTS}test_draws_do_not_depend_on_the_number_of_threads[2]"
@@ -96,7 +97,7 @@ BATCHES = [
         "decisions with the number of candidates at the start of the batch",
         "k, m = k + change, m + 2 * change",
         "k = k + change",
-        DRAWN,
+        FIVE,
     ),
     Mutant(
         DECISIONS,
@@ -136,7 +137,7 @@ BATCHES = [
         "the first item of a side is any of them",
         "if rank < part.firsts[g, side]:",
         "if True:",
-        FIXED,
+        FIVE,
     ),
     Mutant(
         DECISIONS,
@@ -372,5 +373,14 @@ BATCHES = [
         "-rng.standard_exponential() < min(0.0, matching.gains[a, b] + SLACK)",
         "-rng.standard_exponential() < min(0.0, matching.gains[a, b])",
         FIXED,
+    ),
+    Mutant(
+        "samplers/blocked/blocked.py",
+        "scan",
+        "the scan visits the rows of the first block",
+        "items = state.problem.items[rng.integers(state.n_items, size=n_scanned)]",
+        "items = np.flatnonzero(state.labels == 0)[rng.integers(state.sizes[0], size=n_scanned)]",
+        "samplers/test_registry.py::test_invariance_for_every_example[nig-dp-blocked-1]",
+        compiled=True,
     ),
 ]
