@@ -219,8 +219,8 @@ BATCHES = [
         "launch_all",
         "a launch takes fewer rows of a merge",
         "min(moves.most[g], max(1, n // 2))",
-        "min(moves.most[g] - int(moves.merging[g]), max(1, n // 2))",
-        FLAT.replace("flat", "three"),
+        "min(moves.most[g], 1 if moves.merging[g] else 2)",
+        RESTS,
     ),
     Mutant(
         PROPOSALS,
@@ -270,7 +270,7 @@ BATCHES = [
         "shares of drawn merges come from the launch",
         "np.where(own, moves.sizes, moves.launched)",
         "moves.launched",
-        FLAT,
+        RESTS,
     ),
     Mutant(
         DIVISION,
@@ -295,7 +295,8 @@ BATCHES = [
         "shares are not part of the odds",
         "scores[0, r], scores[1, r] = moves.log_shares[g, 0], moves.log_shares[g, 1]",
         "scores[0, r], scores[1, r] = 0.0, 0.0",
-        RESTS,
+        SIDES,
+        compiled=True,
     ),
     Mutant(
         DIVISION,
