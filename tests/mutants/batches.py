@@ -7,6 +7,7 @@ from tests.mutants import Mutant
 PROOF = "samplers/blocked/exact_batch.py::test_a_batch_leaves_the_posterior_as_it_is"
 RESTS, FIXED, DRAWN = f"{PROOF}[rests-three]", f"{PROOF}[hard-fixed]", f"{PROOF}[hard-drawn]"
 FLAT, TIES, POINTS = f"{PROOF}[rests-flat]", f"{PROOF}[ties-fixed]", f"{PROOF}[points-finite]"
+LAUNCHES = "samplers/blocked/exact_proposals.py"
 FIVE = "samplers/blocked/exact_skeleton.py"
 TESTS = "samplers/blocked/test_batch.py::"
 BOOKS = f"{TESTS}test_batches_keep_the_books"
@@ -218,9 +219,17 @@ BATCHES = [
         PROPOSALS,
         "launch_all",
         "a launch takes fewer rows of a merge",
-        "min(moves.most[g], max(1, n // 2))",
-        "min(moves.most[g], 1 if moves.merging[g] else 2)",
+        "few = min(moves.most[g], n - 1)",
+        "few = min(moves.most[g], n - 2 if moves.merging[g] else n - 1)",
         RESTS,
+    ),
+    Mutant(
+        PROPOSALS,
+        "launch_all",
+        "the first rows of a rest are those of the first block",
+        "every = few if rest else 2",
+        "every = 2",
+        LAUNCHES,
     ),
     Mutant(
         PROPOSALS,

@@ -112,12 +112,14 @@ def launch_all(lik, labels, moves, base, spare, centres, direction, rng):
     for g in range(len(moves.blocks)):
         first, n, one = moves.offset[g], moves.offset[g + 1] - moves.offset[g], base + 2 * g
         rest = moves.kinds[g] == REST
+        few = min(moves.most[g], n - 1)  # rows that the first side of a rest is like
         count = min(MOST_LEFT if rest else moves.most[g] + 2, n)
-        for t in range(2, count if count < n else 2):  # a random subset
+        every = few if rest else 2  # where all rows are taken, only the first few are random
+        for t in range(2, count if count < n else every):  # a random subset
             swap(moves.members, first + t, first + t + int((n - t) * rng.random()))
         if rest:
             clear(lik, one)
-            for t in range(min(moves.most[g], max(1, n // 2))):
+            for t in range(few):
                 add(lik, one, moves.members[first + t])
             copy(lik, one + 1, one)  # until it is known what is left
             moves.launched[g, 0] = moves.launched[g, 1] = 1  # any share
