@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from bnpcluster._core.messages import Action, Message, shown
+from bnpcluster._core.cells import COMPLEX, about_cell, about_complex, is_collection
+from bnpcluster._core.messages import Action, Message
 
 READ_FIRST = "read the file first, for instance with pandas.read_csv"
 CONVERSIONS = {
@@ -20,17 +21,6 @@ CONVERSIONS = {
     "compute": "compute()",  # of dask
 }
 """Methods of tables that live elsewhere, and the calls that bring them here."""
-
-PARTS = (list, tuple, dict, set, frozenset)
-COMPLEX = (complex, np.complexfloating)
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a cell has no value: None, NaN and the like of other packages."""
-    try:
-        return value is None or (np.ndim(value) == 0 and bool(value != value))
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"  # of pandas, which nothing can be compared with
 
 
 def check_container(X: Any, name: str = "X") -> None:
@@ -56,7 +46,7 @@ def check_container(X: Any, name: str = "X") -> None:
         _check_names(X, name)
         for column, kind in zip(X.columns, getattr(X, "dtypes", ()), strict=False):
             if str(kind).startswith("complex"):
-                raise ValueError(_about_complex(name, 0, column))
+                raise ValueError(about_complex(name, 0, column))
     elif not any(hasattr(X, method) for method in ("__array__", "shape", "__getitem__")):
         raise TypeError(
             f"{name} must be a table of numbers, such as an array or a data frame, got {kind}."
@@ -134,7 +124,7 @@ def _check_array(X: np.ndarray, name: str) -> None:
     if isinstance(X, np.matrix):
         raise TypeError(f"{name} is a numpy.matrix: pass np.asarray({name}).")
     if X.dtype.kind == "c":
-        raise ValueError(_about_complex(name))
+        raise ValueError(about_complex(name))
     if X.dtype.kind == "O" and X.ndim == 1 and len(X):
         _check_rows(X, name)
     _check_size(X, name)
@@ -162,20 +152,11 @@ def _check_rows(rows: Sequence[Any] | np.ndarray, name: str) -> None:
         )
     for i, row in enumerate(rows):
         for j, cell in enumerate(row):
-            if isinstance(cell, PARTS):
-                raise ValueError(_about_cell(name, i, j, cell))
+            if is_collection(cell):
+                raise ValueError(about_cell(name, i, j, cell))
             if isinstance(cell, COMPLEX):
-                raise ValueError(_about_complex(name, i, j))
+                raise ValueError(about_complex(name, i, j))
     _check_shape((len(rows), len(rows[0])), name)
-
-
-def _about_complex(name: str, row: int | None = None, column: Any = None) -> str:
-    # scikit-learn's checks of estimators look for the start of this sentence.
-    place = "" if row is None else f" in row {row}, column {column!r}"
-    return (
-        f"Complex data not supported: {name} contains complex numbers{place}; pass their real and "
-        "imaginary parts as columns."
-    )
 
 
 def _length(row: Any) -> int | None:
@@ -184,29 +165,6 @@ def _length(row: Any) -> int | None:
         return len(row)
     is_array = hasattr(row, "shape") and hasattr(row, "__len__") and row.shape != ()
     return len(row) if is_array else None
-
-
-def _about_cell(name: str, row: int, column: Any, cell: Any) -> str:
-    return (  # scikit-learn's checks of estimators look for the middle of this sentence
-        f"Every cell of the argument must be a string or a number, but row {row}, column "
-        f"{column!r} of {name} contains a {type(cell).__name__}: give each of its values a column."
-    )
-
-
-def odd_cell(columns: Sequence[Any], names: Sequence[Any] | None, name: str = "X") -> str:
-    """Why a cell of some columns cannot be read; empty if all are single values of usual size."""
-    for j, column in enumerate(columns):
-        own = j if names is None else names[j]
-        for i, cell in _collections(column):
-            return _about_cell(name, i, own, cell)
-        for i in _complex_cells(column):
-            return _about_complex(name, i, own)
-        for i, cell in _huge_integers(column):
-            return (
-                f"{name} contains an integer that is too large ({shown(cell)}) in row {i}, column "
-                f"{own!r}: rescale the column, or replace it by a missing value."
-            )
-    return ""
 
 
 def check_finite(rows: np.ndarray, names: Sequence[Any] | None, name: str = "X") -> None:
@@ -223,30 +181,6 @@ def check_finite(rows: np.ndarray, names: Sequence[Any] | None, name: str = "X")
                 f", column {column}{more}: replace it by a number, or by NaN if it is missing.",
             )
         )
-
-
-def _collections(column: Any) -> Iterator[tuple[int, Any]]:
-    values = np.asarray(column)
-    if values.ndim > 1:
-        yield 0, list(values[0])
-    elif values.dtype.kind == "O":
-        odd = (*PARTS, np.ndarray)
-        yield from ((i, cell) for i, cell in enumerate(values) if isinstance(cell, odd))
-
-
-def _complex_cells(column: Any) -> Iterator[int]:
-    values = np.asarray(column)
-    if values.dtype.kind == "c":
-        yield 0
-    elif values.dtype.kind == "O":
-        yield from (i for i, cell in enumerate(values) if isinstance(cell, COMPLEX))
-
-
-def _huge_integers(column: Any) -> Iterator[tuple[int, Any]]:
-    values = np.asarray(column)
-    if values.dtype.kind == "O":
-        most = 10**308
-        yield from ((i, v) for i, v in enumerate(values) if isinstance(v, int) and abs(v) > most)
 
 
 def _check_names(X: Any, name: str) -> None:

@@ -34,6 +34,7 @@ from bnpcluster._core import sources
 from bnpcluster._core.announcement import ANNOUNCEMENT
 from bnpcluster._core.checked_files import is_whole, sealed
 from bnpcluster._core.deferral import interrupts_deferred
+from bnpcluster._core.inner_code import InnerCompiler
 
 CACHE = os.environ.get("BNPCLUSTER_NUMBA_CACHE", "1") != "0"
 """Whether compiled kernels are kept on disk (set BNPCLUSTER_NUMBA_CACHE=0 to turn it off)."""
@@ -48,7 +49,13 @@ KERNELS: list[Any] = []
 # Without reference counting (_nrt) a kernel cannot allocate. It does not update the reference
 # counts of its arrays, which would cost more than the arithmetic.
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
-_NO_ENTRY: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # not called from Python
+# What Python does not call has no wrapper for such calls, and no machine code of its own.
+_INNER: Any = {
+    **_OPTIONS,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": InnerCompiler,
+}
 
 
 GENERICS: list[Generic] = []
@@ -185,7 +192,7 @@ class _StampedCache(FunctionCache):
         folder = _folder_of(file, module)
         outside = sorted(str(other) for other in files if not other.is_relative_to(folder))
         names = [f"{c.__module__}.{c.__qualname__}" for c in classes]
-        versions = [numba.__version__, sys.version, "checked"]
+        versions = [numba.__version__, sys.version, "checked, inner code as bitcode"]
         kind = str([sig, names, outside, *versions, self._options])
         short = hashlib.sha256(kind.encode()).hexdigest()[:16]
         return f"{self._suffix}{short}-{sources.digest(files)[:16]}"
@@ -266,7 +273,7 @@ def kernel(
     options = {**_OPTIONS, "fastmath": fastmath, "forceinline": inline}
     if DISABLED:
         return numba.njit(function, **options)
-    inner: Any = numba.njit(function, **options, **_NO_ENTRY)
+    inner: Any = numba.njit(function, **{**options, **_INNER})
     inner.__class__ = _Inner
     inner.entry = numba.njit(function, **options)
     for dispatcher, suffix in ((inner, "inner"), (inner.entry, "")):
@@ -424,5 +431,5 @@ def generic(declaration: Callable | None = None, *, needs: tuple[Generic, ...] =
         return found
 
     typing.__signature__ = operation.__signature__  # type: ignore[attr-defined]
-    overload(operation, jit_options={**_OPTIONS, **_NO_ENTRY, "forceinline": True})(typing)
+    overload(operation, jit_options={**_INNER, "forceinline": True})(typing)
     return operation

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 
-from bnpcluster._core.containers import is_missing, odd_cell
+from bnpcluster._core.cells import are_dates, is_missing, no_number, odd_cell
 
 KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float"}  # by kind of dtype
 
@@ -43,7 +42,7 @@ class Encoding:
             kind = _kind(column)
             if kind == "text":
                 values = set(np.asarray(column, object)[~_missing(column)].tolist())
-                self.categories[j] = sorted(values, key=lambda v: (type(v).__name__, v))
+                self.categories[j] = _sorted(values, self.names[j] if self.names else j)
             elif kind == "int" and set(np.unique(_floats(column, ""))) <= {0.0, 1.0}:
                 kind = "bool"
             self.kinds.append(kind)
@@ -196,7 +195,7 @@ def unreadable(table: Any, name: str = "X", remedy: str = ENCODED) -> str:
     odd = odd_cell(columns, names, name)
     words = {} if odd else _first_words(columns)
     if not words:
-        return odd
+        return odd or no_number(columns, names, name)
     first = next(iter(words.values()))
     if "," in first and _is_number(first.replace(",", "")):
         numbers = {j: w for j, w in words.items() if "," in w and _is_number(w.replace(",", ""))}
@@ -226,8 +225,8 @@ def _first_words(columns: list[Any]) -> dict[int, str]:
     found = {}
     for j, column in enumerate(columns):
         for value in np.asarray(column, object)[~_missing(column)]:
-            if isinstance(value, str) and not _is_number(value):
-                found[j] = value
+            if isinstance(value, (str, bytes)) and not _is_number(value):
+                found[j] = value.decode(errors="replace") if isinstance(value, bytes) else value
                 break
     return found
 
@@ -238,6 +237,18 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _sorted(values: set[Any], column: Any) -> list[Any]:
+    """Categories in a fixed order."""
+    try:
+        return sorted(values, key=lambda v: (type(v).__name__, v))
+    except TypeError as error:
+        kinds = sorted({type(v).__name__ for v in values})
+        raise TypeError(
+            f"Categories must be text or numbers, but column {column!r} of X contains values of "
+            f"the type {kinds[0]}, which have no order: replace them by their names."
+        ) from error
 
 
 def _check_cells(columns: list[Any], names: list[str] | None) -> None:
@@ -309,9 +320,7 @@ def _has_dates(table: Any) -> bool:
     kind = getattr(getattr(table, "dtype", None), "kind", "O")
     if kind != "O" or not isinstance(table, (list, tuple, np.ndarray)):
         return kind in "mM"
-    rows = (row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in table)
-    times = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
-    return any(isinstance(cell, times) for row in rows for cell in row)
+    return are_dates(table)
 
 
 def _kind(column: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._core.containers import is_missing
+from bnpcluster._core.cells import is_missing
 
 LEAST = 10  # values that a column needs to be judged
 MOSTLY = 0.9  # share of values that have the form of a date or number

@@ -111,10 +111,18 @@ LEARNED = [
     ),
     Mutant(
         GRID,
-        "draw_from_grid",
+        "draw_from_window",
         "values on the grid are equally likely",
         "log_p[g] -= math.log(grid[g])",
         "log_p[g] -= 0.0",
+        PLAIN,
+    ),
+    Mutant(
+        GRID,
+        "window_of",
+        "the window starts at the current value more often than it ends there",
+        "int(rng.random() * WINDOW)",
+        "int(rng.random() * (WINDOW - 1))",
         PLAIN,
     ),
     Mutant(
@@ -139,7 +147,7 @@ LEARNED = [
         "the floor is forgotten when nu changes",
         "(c - old) * hyper.floor[a]",
         "0.0",
-        TIED,
+        f"{UPDATES}[general-3-0.8-True]",
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",

@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 
 from bnpcluster._core.jit import kernel
-from bnpcluster.likelihoods.gaussian.learned_grid import draw_from_grid
+from bnpcluster.likelihoods.gaussian.learned_grid import WINDOW, draw_from_window, window_of
 
 STEP = 0.5  # standard deviation of the moves of log M in one direction
 WIDE = 1.0  # and of log kappa
 DIRECTIONS = 8  # of such moves in a round, times columns
 COLUMNS, MOST_ROUNDS = 16, 4  # so many rounds of an update, times columns; and at most
+# Of so many rounds, the last one alone has moves of M: they take half of the time.
 
 
 @kernel
@@ -26,13 +27,15 @@ def update_covariance(hyper, prior, prior_mean, blocks, beta, rng):
     hyper.numbers[0] = multiplier(prior[1], d)  # of the scale matrix in the blocks
     copy_matrix(hyper.start, hyper.expected, 1.0)
     # With few columns, several rounds cost hardly more than the preparations around them.
-    for _ in range(min(max(COLUMNS // d, 1), MOST_ROUNDS)):
+    n_rounds = min(max(COLUMNS // d, 1), MOST_ROUNDS)
+    moving = beta != 1.0 or len(hyper.ties) > 0
+    for r in range(n_rounds):
         if len(hyper.grid) > 0:
             draw_nu(hyper, prior, blocks, beta, rng)
         if len(hyper.df) > 0:
             if beta == 1.0:
                 draw_expected(hyper, prior, blocks, rng)
-            if beta != 1.0 or len(hyper.ties) > 0:
+            if moving and (r + 1 == n_rounds or n_rounds < MOST_ROUNDS):
                 move_expected(hyper, prior, blocks, beta, rng)
     if len(hyper.kappa) > 0:
         move_kappa(hyper, prior, prior_mean, blocks, beta, rng)
@@ -170,11 +173,13 @@ def log_multigamma(df, d):
 
 @kernel
 def draw_nu(hyper, prior, blocks, beta, rng):
-    """Draw nu from the grid given M, with the covariances integrated out."""
+    """Draw nu from a part of the grid given M, with the covariances integrated out."""
     d, grid, log_p, old = len(hyper.floor), hyper.grid, hyper.log_p, hyper.numbers[0]
     moved, A = hyper.precision, hyper.half
+    first = window_of(grid, prior[1] - d - 1.0, rng)
+    start, stop = max(first, 0), min(first + WINDOW, len(grid))
     log_det = log_det_expected(hyper, hyper.expected, 1.0)
-    for g in range(len(grid)):
+    for g in range(start, stop):
         nu = grid[g] + d + 1.0
         of_block = 0.5 * nu * (d * math.log(max(grid[g], 1.0)) + log_det) - log_multigamma(nu, d)
         log_p[g] = len(blocks.size) * of_block
@@ -189,16 +194,16 @@ def draw_nu(hyper, prior, blocks, beta, rng):
                 hyper.change[a, b] = hyper.expected[a, b]
             hyper.change[a, a] += hyper.floor[a]
         whiten_change(hyper, blocks.inv_chol[k])
-        for g in range(len(grid)):
+        for g in range(start, stop):
             c, nu = max(grid[g], 1.0), grid[g] + d + 1.0
             for a in range(d):
                 for b in range(a + 1):
                     A[a, b] = moved[a, b] + (c - old) * hyper.whitened[a, b]
             own = blocks.log_det[k] + factorise(A, 1.0, hyper.factor)
             log_p[g] += log_multigamma(nu + n, d) - 0.5 * (nu + n) * own
-    for g in range(len(grid)):
+    for g in range(start, stop):
         log_p[g] *= beta
-    prior[1] = draw_from_grid(grid, log_p, rng) + d + 1.0
+    prior[1] = draw_from_window(grid, log_p, start, stop, rng) + d + 1.0
 
 
 @kernel

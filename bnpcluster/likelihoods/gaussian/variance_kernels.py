@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from bnpcluster._core.jit import kernel
-from bnpcluster.likelihoods.gaussian.learned_grid import draw_from_grid
+from bnpcluster.likelihoods.gaussian.learned_grid import WINDOW, draw_from_window, window_of
 
 STEP = 0.5  # standard deviation of the moves of log v
 WIDE = 1.0  # and of log kappa
@@ -43,9 +43,11 @@ def multiplier_of(shape):
 
 @kernel
 def draw_shape(hyper, prior, blocks, beta, rng):
-    """Draw the shape from the grid given v, with the variances integrated out."""
+    """Draw the shape from a part of the grid given v, with the variances integrated out."""
     grid, log_p, n_blocks = hyper.grid, hyper.log_p, len(blocks.size)
-    for g in range(len(grid)):
+    first = window_of(grid, 2.0 * (prior[1] - 1.0), rng)
+    start, stop = max(first, 0), min(first + WINDOW, len(grid))
+    for g in range(start, stop):
         a, total = 1.0 + 0.5 * grid[g], 0.0
         c, normaliser = multiplier_of(a), math.lgamma(a)
         for j in range(len(hyper.floor)):
@@ -55,7 +57,7 @@ def draw_shape(hyper, prior, blocks, beta, rng):
                 shape = a + 0.5 * blocks.size[k, j]
                 total += math.lgamma(shape) - shape * math.log(own + blocks.rate[k, j])
         log_p[g] = beta * total
-    prior[1] = 1.0 + 0.5 * draw_from_grid(grid, log_p, rng)
+    prior[1] = 1.0 + 0.5 * draw_from_window(grid, log_p, start, stop, rng)
 
 
 @kernel

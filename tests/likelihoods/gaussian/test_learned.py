@@ -114,7 +114,7 @@ def test_step_and_update_leave_the_joint_posterior_invariant(name):
 @pytest.mark.parametrize("kind", list(ONE_COLUMN))
 def test_updates_in_one_column(kind, floor, beta):
     bound, exact = one_column(ONE_COLUMN[kind](), beta=beta, floor=floor)
-    after = replicates(bound, exact, None, 3000, 2, beta=beta, updates=3)
+    after = replicates(bound, exact, None, 3000, 3, beta=beta, updates=3)
     assert_same_distribution(exact, after)
 
 
