@@ -1,7 +1,8 @@
 """Measure the package on this machine: `python -m benchmarks [--yardstick DIR] [PART ...]`.
 
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
-found), overhead, hyper, latency, scaling, large, blocked (a pass beside a sweep), moves (of the
+found), overhead, hyper, latency, scaling, large, blocked (a pass beside a sweep, and
+what its moves find), moves (of the
 split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
 smc (particle filters), starts (what chains reach from opposite starts), wide (agreement of separate

@@ -4,11 +4,14 @@
 (in 1000 km/s) in its first column. Prints a table in Markdown.
 """
 
-import sys
+import argparse
 import warnings
 
 import numpy as np
 
+from benchmarks.reproductions import finished, pages
+from benchmarks.reproductions.finished import Finished
+from benchmarks.reproductions.pages import Page
 from bnpcluster import BNPMixture
 from bnpcluster.likelihoods import NormalInverseGamma
 from bnpcluster.priors import MFM, NGG, DirichletProcess, FiniteDirichlet, PitmanYor
@@ -27,29 +30,41 @@ PRIORS = {
 K = range(2, 13)
 
 
-def main():
+def fit(velocity, prior):
+    """The posterior of K under a prior, its mean under the prior, and R-hat."""
+    # Means 20 +- 5, standard deviations about 1: vague, in the units of the data.
+    likelihood = NormalInverseGamma(mean=20.0, kappa=0.04, shape=2.0, scale=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = BNPMixture(
+            prior=prior, likelihood=likelihood, n_draws=20_000, n_warmup=1000, random_state=0
+        ).fit(velocity)
+    return {
+        "posterior": sorted((int(k), float(p)) for k, p in model.n_clusters_posterior_.items()),
+        "before": prior.expected_clusters(len(velocity)),
+        "rhat": model.diagnostics_.table["n_clusters"]["rhat"],
+    }
+
+
+def main(arguments=None):
     """Fit each prior with one likelihood; print the posterior and the prior mean of K."""
-    velocity = np.loadtxt(sys.argv[1], delimiter=",", skiprows=1, ndmin=2)[:, :1]
-    print("| prior | E K prior | E K | " + " | ".join(map(str, K)) + " | more | R-hat of K |")
-    print("|---" * (len(K) + 5) + "|")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path")
+    finished.add_argument(parser, "galaxy")
+    pages.add_argument(parser)
+    given = parser.parse_args(arguments)
+    velocity = np.loadtxt(given.path, delimiter=",", skiprows=1, ndmin=2)[:, :1]
+    done, rows = Finished(given.finished), []
     for name, prior in PRIORS.items():
-        # Means 20 +- 5, standard deviations about 1: vague, in the units of the data.
-        likelihood = NormalInverseGamma(mean=20.0, kappa=0.04, shape=2.0, scale=1.0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = BNPMixture(
-                prior=prior, likelihood=likelihood, n_draws=20_000, n_warmup=1000, random_state=0
-            ).fit(velocity)
-        pmf = model.n_clusters_posterior_
+        found = done.get((name, len(velocity)), lambda p=prior: fit(velocity, p))
+        pmf = dict(found["posterior"])
         cells = [f"{pmf.get(k, 0.0):.2f}" for k in K]
         mean = sum(k * p for k, p in pmf.items())
-        more = sum(p for k, p in pmf.items() if k > max(K))
-        r_hat = model.diagnostics_.table["n_clusters"]["rhat"]
-        print(
-            f"| {name} | {prior.expected_clusters(82):.1f} | {mean:.2f} | {' | '.join(cells)} | "
-            f"{more:.2f} | {r_hat:.3f} |",
-            flush=True,
-        )
+        more = f"{sum(p for k, p in pmf.items() if k > max(K)):.2f}"
+        before, rhat = f"{found['before']:.1f}", f"{found['rhat']:.3f}"
+        rows.append([name, before, f"{mean:.2f}", *cells, more, rhat])
+    head = " | ".join(["prior | E K prior | E K", *map(str, K), "more | R-hat of K"])
+    Page(given.page).table("Galaxy", head, rows)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,28 @@
 """Figures 3 to 9 of the paper on particle Gibbs split-merge, at the paper's own settings.
 
-`python -m benchmarks.reproductions.pgsm [--data DIR] [--budget 1.2] [--restarts 10] [--only S1,C1]
-[--output DIR]` runs every method on every data set against the CPU clock. DIR of `--data` holds
-the folders s_sets, dim_sets and mopsi_finland. Traces are kept under `--traces` as they are made,
-one file per data set, and are not made again; figures (they need matplotlib), tables in Markdown
-and pgsm.csv follow from them.
+`python -m benchmarks.reproductions.pgsm [--data DIR] [--budget 12] [--restarts 10] [--only S1,C1]
+[--figures 3,4] [--start singletons] [--output DIR]` runs every method on every data set against
+the CPU clock. DIR of `--data` holds the folders s_sets, dim_sets and mopsi_finland. Figures (they
+need matplotlib), tables in Markdown and pgsm.csv follow from the finished chains.
 """
 
 import argparse
-import pickle
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reproductions.pgsm_chains import Trace, sources, trace
+from benchmarks.reproductions import finished, pages
+from benchmarks.reproductions.finished import Finished
+from benchmarks.reproductions.pages import Page
+from benchmarks.reproductions.pgsm_chains import Trace, compile_kernels, sources, trace
 from benchmarks.reproductions.pgsm_report import Panels, report
 from bnpcluster.samplers import PGSM, SAMS, Gibbs, SplitMerge
 
 HERE = Path(__file__).resolve().parents[2]
 PAPER: dict[str, Any] = {
     "n_particles": 20,
-    "anchors": "cluster",
+    "anchors": "frozen_cluster",
     "order": "random",
     "resample_threshold": 0.5,
     "n_moves": 1,
@@ -33,16 +35,21 @@ def pgsm(**changes: Any) -> PGSM:
     return PGSM(**{**PAPER, **changes})
 
 
+def sams(**changes: Any) -> SAMS:
+    """The pure sampler that the paper compares with: its anchors are informed, too."""
+    return SAMS(**{"anchors": PAPER["anchors"], "n_moves": 1, "n_gibbs": 0, **changes})
+
+
 PURE = {
     "Gibbs": Gibbs(),
-    "SAMS, pure": SAMS(n_moves=1, n_gibbs=0),
+    "SAMS, pure": sams(),
     "PGSM, pure": pgsm(),
     "uniform anchors": pgsm(anchors="uniform"),
     "SplitMerge": SplitMerge(),
 }
 MIXED = {
     "Gibbs": Gibbs(),
-    "SAMS, mixed": SAMS(n_moves=1, n_gibbs=1),
+    "SAMS, mixed": sams(n_gibbs=1),
     "PGSM, mixed": pgsm(n_gibbs=1),
     "uniform anchors, mixed": pgsm(anchors="uniform", n_gibbs=1),
     "SplitMerge": SplitMerge(),
@@ -56,7 +63,8 @@ BY_PARTICLES = {
 BY_ANCHORS = {
     "uniform anchors": pgsm(anchors="uniform"),
     "PGSM, pure": pgsm(),
-    "threshold anchors": pgsm(anchors="threshold"),
+    "threshold anchors": pgsm(anchors="frozen_threshold"),
+    "corrected cluster anchors": pgsm(anchors="cluster"),
 }
 BY_THRESHOLD = {
     "never resampled": pgsm(resample_threshold=0.0),
@@ -97,63 +105,75 @@ FIGURES: dict[str, Panels] = {
 SHARE = {"C1": 1 / 3, "S3": 2 / 3, "S4": 2 / 3, "DIM128": 2.0, "MOPSI": 2.5}
 
 
-def methods_of(name: str) -> dict[str, Any]:
+def chosen(given: Any) -> dict[str, Panels]:
+    """The figures that are asked for; without a choice, all."""
+    wanted = given.figures.split(",") if given.figures else list(FIGURES)
+    return {figure: FIGURES[figure] for figure in wanted}
+
+
+def methods_of(name: str, figures: dict[str, Panels]) -> dict[str, Any]:
     """All methods that some figure runs on a data set."""
     found: dict[str, Any] = {}
-    for panels in FIGURES.values():
+    for panels in figures.values():
         for _, other, methods in panels:
             found |= methods if other == name else {}
     return found
 
 
-def run(name: str, traces: dict[str, list[Trace]], restart: int, settings: Any) -> bool:
-    """Chain number `restart` of every method on a data set, where it is missing."""
-    missing = {m: s for m, s in methods_of(name).items() if len(traces.get(m, [])) <= restart}
-    if not missing:
-        return False
-    data = sources(settings.data)[name]()
-    bound, budget = data.likelihood.bind(data.X), settings.budget * SHARE.get(name, 1.0)
-    for method, sampler in missing.items():
-        trace(data, bound, sampler, 1e-3, 0)  # compiles, or loads what was compiled
-        found = traces.setdefault(method, [])
-        found.append(trace(data, bound, sampler, budget, restart, method == SINGLETONS))
-        seconds, held_out, agreement, clusters = found[-1].rows[-1]
+def run(name: str, found: dict[str, list[Trace]], restart: int, done: Finished, given: Any) -> None:
+    """Chain number `restart` of every method on a data set."""
+
+    @cache
+    def bound() -> tuple[Any, Any]:
+        data = sources(given.data)[name]()
+        return data, data.likelihood.bind(data.X)
+
+    def work(method: str, sampler: Any, budget: float) -> dict[str, Any]:
+        compile_kernels(*bound(), sampler)
+        singletons = method == SINGLETONS or given.start == "singletons"
+        chain = trace(*bound(), sampler, budget, restart, singletons)
+        seconds, held_out, agreement, clusters = chain.rows[-1]
         print(
-            f"{name}, chain {len(found)}, {method}: {held_out:.3f}, V {agreement:.3f}, "
-            f"{clusters:.0f} clusters, {found[-1].iterations} iterations, {seconds:.2f} s",
+            f"{name}, chain {restart + 1}, {method}: {held_out:.3f}, V {agreement:.3f}, "
+            f"{clusters:.0f} clusters, {chain.iterations} iterations, {seconds:.2f} s",
             flush=True,
         )
-    return True
+        return chain.plain()
+
+    budget = given.budget * SHARE.get(name, 1.0)
+    for method, sampler in methods_of(name, chosen(given)).items():
+        key = (name, method, repr(sampler), given.start, budget, restart)
+        plain = done.get(key, lambda m=method, s=sampler: work(m, s, budget))
+        found.setdefault(method, []).append(Trace.read(plain))
 
 
-def gather(settings: Any) -> dict[str, dict[str, list[Trace]]]:
+def gather(given: Any) -> dict[str, dict[str, list[Trace]]]:
     """All traces; the chains that are missing are run, all data sets in turn."""
-    everything: dict[str, dict[str, list[Trace]]] = {}
-    settings.traces.mkdir(parents=True, exist_ok=True)
-    names = [name for name in sources(settings.data) if name in (settings.only or name).split(",")]
-    for name in names:
-        path = settings.traces / f"{name}.pickle"
-        everything[name] = pickle.loads(path.read_bytes()) if path.exists() else {}
-    for restart in range(settings.restarts):
+    done, known = Finished(given.finished), sources(given.data)
+    names = [name for name in known if name in (given.only or name).split(",")]
+    names = [name for name in names if methods_of(name, chosen(given))]
+    everything: dict[str, dict[str, list[Trace]]] = {name: {} for name in names}
+    for restart in range(given.restarts):
         for name in names:
-            if run(name, everything[name], restart, settings):
-                path = settings.traces / f"{name}.pickle"
-                path.write_bytes(pickle.dumps(everything[name]))
-    return {name: traces for name, traces in everything.items() if traces}
+            run(name, everything[name], restart, done, given)
+    return everything
 
 
-def main():
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=HERE.parent / "shared/data")
-    parser.add_argument("--budget", type=float, default=1.2, help="CPU seconds of a run")
+    parser.add_argument("--budget", type=float, default=12.0, help="CPU seconds of a run")
     parser.add_argument("--restarts", type=int, default=10)
     parser.add_argument("--only", default="", help="data sets, separated by commas")
-    parser.add_argument("--traces", type=Path, default=Path("pgsm_traces"))
+    parser.add_argument("--figures", default="", help=f"of {', '.join(FIGURES)}; all by default")
+    parser.add_argument("--start", choices=["one", "singletons"], default="one")
     parser.add_argument("--output", type=Path, default=HERE / "doc")
-    arguments = parser.parse_args()
+    finished.add_argument(parser, "pgsm")
+    pages.add_argument(parser)
+    given = parser.parse_args(arguments)
     begin = time.process_time()
-    everything = gather(arguments)
-    report(FIGURES, arguments.data, everything, arguments.output)
+    everything = gather(given)
+    report(chosen(given), given.data, everything, given.output, Page(given.page))
     print(f"\n{time.process_time() - begin:.0f} CPU seconds in all.")
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,22 @@ class Trace:
 
     rows: np.ndarray
     labels: np.ndarray
-    prior: Any
+    values: dict[str, float]  # of the prior's parameters
     iterations: int
+
+    def plain(self) -> dict[str, Any]:
+        """What goes into the file of finished chains."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, plain: dict[str, Any]) -> "Trace":
+        """The chain from its line of the file."""
+        arrays = {"rows": np.array(plain["rows"]), "labels": np.array(plain["labels"], np.int32)}
+        return cls(**{**plain, **arrays})
+
+    def state(self, data: Data, bound: Any) -> State:
+        """Where the chain ended."""
+        return State(bound, data.prior.at(**self.values), self.labels)
 
 
 def part(X: np.ndarray, truth: np.ndarray | None, likelihood: Any, **others: Any) -> Data:
@@ -141,7 +155,8 @@ def trace(
     """Run a chain for `budget` CPU seconds; what is spent on measuring does not count."""
     n = len(data.X)
     state = State(bound, data.prior, np.arange(n) if singletons else np.zeros(n, int))
-    state.adapting = True  # SplitMerge finds its number of moves
+    # SplitMerge finds its number of moves; tables of anchors follow records of the clusters.
+    state.adapting = True
     rng, seconds, iterations = np.random.default_rng(seed), 0.0, 0
     due = np.geomspace(FIRST_TIME, budget, N_TIMES)
     rows = [measure(0.0, state, data)]
@@ -158,4 +173,13 @@ def trace(
             rows.append(measure(seconds, state, data))
             due = due[due > seconds]
             due = due if len(due) else np.array([np.inf])
-    return Trace(np.array(rows), state.labels.astype(np.int32), state.prior, iterations)
+    labels = state.labels.astype(np.int32)
+    return Trace(np.array(rows), labels, dict(state.prior.values), iterations)
+
+
+def compile_kernels(data: Data, bound: Any, sampler: Any) -> None:
+    """Compile what a sampler needs, or load it, so that no chain spends time on this."""
+    trace(data, bound, sampler, FIRST_TIME, 0)
+    state = State(bound, data.prior, np.arange(len(data.X)) % 2)  # the first record: a table
+    state.adapting = True
+    sampler.step(state, np.random.default_rng(0))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.reproductions.pages import Page
 from benchmarks.reproductions.pgsm_chains import FIRST_TIME, Data, Trace, density, labelled, sources
 from bnpcluster._core.state import State
 
@@ -67,19 +68,23 @@ def line(name: str, method: str, traces: dict[str, list[Trace]]) -> list[Any]:
     ]
 
 
-def print_tables(figures: dict[str, Panels], everything: dict[str, dict[str, list[Trace]]]) -> None:
+def print_tables(
+    page: Page, figures: dict[str, Panels], everything: dict[str, dict[str, list[Trace]]]
+) -> None:
     """One table in Markdown per figure."""
     head = (
         "panel | method | held-out log density | V-measure | clusters | seconds to within "
         f"{CLOSE} of the best | within it at the end | iterations per second"
     )
     for figure, panels in figures.items():
-        panels = [panel for panel in panels if panel[1] in everything]
-        if panels:
-            print(f"\nFigure {figure.replace('_', ', ')}\n\n| {head} |\n{'|---' * 8}|")
-        for title, name, methods in panels:
-            for method in methods:
-                print("| " + " | ".join(map(str, line(title, method, everything[name]))) + " |")
+        rows = [
+            line(title, method, everything[name])
+            for title, name, methods in panels
+            if name in everything
+            for method in methods
+        ]
+        if rows:
+            page.table(f"Figure {figure.replace('_', ', ')}", head, rows)
 
 
 def print_middle(data: Data, traces: dict[str, list[Trace]]) -> None:
@@ -101,6 +106,7 @@ def print_rejections(data: dict[str, Any], by_anchors: dict[str, Any]) -> None:
         made = data[name]()
         for method, sampler in by_anchors.items():
             state = State(made.likelihood.bind(made.X), made.prior, np.zeros(len(made.X), int))
+            state.adapting = True  # tables of anchors follow records
             rng, counts = np.random.default_rng(0), Counter()
             for _ in range(n_moves):
                 counts.update(sampler.step(state, rng))
@@ -114,10 +120,12 @@ def print_log_joint(data: dict[str, Any], everything: dict[str, dict[str, list[T
     """Log joint density of the final states on the DIM sets: median [least, largest]."""
     print("\nLog joint density at the end\n")
     for name in ("DIM064", "DIM128"):
-        for method, found in everything.get(name, {}).items():
-            made = data[name]()
-            bound = made.likelihood.bind(made.X)
-            ends = [State(bound, t.prior, t.labels).log_joint() for t in found]
+        if name not in everything:
+            continue
+        made = data[name]()
+        bound = made.likelihood.bind(made.X)
+        for method, found in everything[name].items():
+            ends = [t.state(made, bound).log_joint() for t in found]
             print(f"- {name}, {method}: {span(np.array(ends), 0)}")
 
 
@@ -204,7 +212,7 @@ def draw_maps(data: Data, traces: dict[str, list[Trace]], path: Path) -> None:
     axes[0].plot(data.X[:, 1], data.X[:, 0], ",", color="black")
     axes[0].set(title="data", xlim=(y0, y1), ylim=(x0, x1))
     for box, (method, found) in zip(axes[1:], traces.items(), strict=False):
-        state = State(bound, found[0].prior, found[0].labels)
+        state = found[0].state(data, bound)
         image = density(state, data.likelihood, rows).reshape(lat.shape)
         box.imshow(image, origin="lower", extent=(y0, y1, x0, x1), aspect="auto", vmin=-12, vmax=3)
         box.set_title(f"{method} ({state.n_blocks})", fontsize="small")
@@ -216,6 +224,7 @@ def report(
     folder: Path,
     everything: dict,
     output: Path,
+    page: Page,
 ) -> None:
     """Figures, the csv file and the tables."""
     data = sources(folder)
@@ -223,10 +232,12 @@ def report(
         draw(figure, panels, everything, output / "figures")
     if "MOPSI" in everything:
         draw_maps(data["MOPSI"](), everything["MOPSI"], output / "figures/pgsm_9_maps.png")
-    write_csv(output / "reproductions/pgsm.csv", everything)
-    print_tables(figures, everything)
+    if set(everything) == set(data):  # not after a partial run
+        write_csv(output / "reproductions/pgsm.csv", everything)
+    print_tables(page, figures, everything)
     if "C1" in everything:
         print_middle(data["C1"](), everything["C1"])
     print_scaling(folder)
     print_log_joint(data, everything)
-    print_rejections(data, {title: m for title, _, m in figures["4"]}["Ber-0.5"])
+    if "4" in figures:
+        print_rejections(data, {title: m for title, _, m in figures["4"]}["Ber-0.5"])

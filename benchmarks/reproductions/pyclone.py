@@ -1,13 +1,13 @@
 """Figure 10 of the paper on particle Gibbs split-merge: 10,000 mutations under PyClone's law.
 
-`python -m benchmarks.reproductions.pyclone [--budget 4] [--restarts 10] [--output DIR]` runs Gibbs,
-SAMS and PGSM, pure and mixed, against the CPU clock, from one cluster, and prints a table in
-Markdown; the figure needs matplotlib. Traces are kept in the file `--traces` as they are made.
-`--iterations 1000` runs particle Gibbs for that many iterations instead, and prints the seconds.
+`python -m benchmarks.reproductions.pyclone [--budget 10] [--restarts 10] [--output DIR]` runs
+Gibbs, SAMS and PGSM, pure and mixed, against the CPU clock, from one cluster, and prints a table in
+Markdown; the figure needs matplotlib. Anchors of SAMS and PGSM are informed, by tables that are
+made again at every record of the number of clusters. `--iterations 1000` runs particle Gibbs for
+that many iterations instead, and prints the seconds.
 """
 
 import argparse
-import pickle
 import time
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,23 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import v_measure_score
 
-from benchmarks.reproductions.pgsm import pgsm
-from benchmarks.reproductions.pgsm_chains import Data, Trace, part, trace
+from benchmarks.reproductions import finished, pages
+from benchmarks.reproductions.finished import Finished
+from benchmarks.reproductions.pages import Page
+from benchmarks.reproductions.pgsm import pgsm, sams
+from benchmarks.reproductions.pgsm_chains import Data, Trace, compile_kernels, part, trace
 from benchmarks.reproductions.pgsm_report import curves, last, span
 from bnpcluster._core.state import State
 from bnpcluster._fitting.rounds import BOUNDARY
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.priors import DirichletProcess
-from bnpcluster.samplers import PGSM, SAMS, Gibbs, SplitMerge
+from bnpcluster.samplers import PGSM, Gibbs, SplitMerge
 
 HERE = Path(__file__).resolve().parents[2]
 METHODS: dict[str, Any] = {
     "Gibbs": Gibbs(),
-    "SAMS, pure": SAMS(n_moves=1, n_gibbs=0),
-    "SAMS, mixed": SAMS(n_moves=1, n_gibbs=1),
+    "SAMS, pure": sams(),
+    "SAMS, mixed": sams(n_gibbs=1),
     "PGSM, pure": pgsm(),
     "PGSM, mixed": pgsm(n_gibbs=1),
     "SplitMerge": SplitMerge(),
@@ -69,42 +72,44 @@ def data() -> Data:
     return part(X, truth, PyClone())
 
 
-def gather(settings: Any) -> dict[str, list[Trace]]:
+def gather(given: Any) -> dict[str, list[Trace]]:
     """All traces; those that are missing are run, all methods in turn."""
-    path = settings.traces
-    traces: dict[str, list[Trace]] = pickle.loads(path.read_bytes()) if path.exists() else {}
+    done, traces = Finished(given.finished), {}
     made = data()
     bound = made.likelihood.bind(made.X)
-    for restart in range(settings.restarts):
+
+    def work(method: str, restart: int) -> dict[str, Any]:
+        compile_kernels(made, bound, METHODS[method])
+        chain = trace(made, bound, METHODS[method], given.budget, restart)
+        seconds, held_out, agreement, clusters = chain.rows[-1]
+        print(
+            f"{method}, chain {restart + 1}: {held_out:.4f}, V {agreement:.3f}, "
+            f"{clusters:.0f} clusters, {chain.iterations} iterations, {seconds:.2f} s",
+            flush=True,
+        )
+        return chain.plain()
+
+    for restart in range(given.restarts):
         for method, sampler in METHODS.items():
-            found = traces.setdefault(method, [])
-            if len(found) > restart:
-                continue
-            if restart == 0:
-                trace(made, bound, sampler, 1e-3, 0)  # compiles, or loads what was compiled
-            found.append(trace(made, bound, sampler, settings.budget, restart))
-            seconds, held_out, agreement, clusters = found[-1].rows[-1]
-            print(
-                f"{method}, chain {len(found)}: {held_out:.4f}, V {agreement:.3f}, "
-                f"{clusters:.0f} clusters, {found[-1].iterations} iterations, {seconds:.2f} s",
-                flush=True,
-            )
-            path.write_bytes(pickle.dumps(traces))
+            key = (method, repr(sampler), given.budget, restart)
+            plain = done.get(key, lambda m=method, r=restart: work(m, r))
+            traces.setdefault(method, []).append(Trace.read(plain))
     return traces
 
 
-def print_table(traces: dict[str, list[Trace]]) -> None:
+def print_table(page: Page, traces: dict[str, list[Trace]]) -> None:
     """Where the chains ended: median [least, largest]."""
-    print("\n| method | held-out log probability | V-measure | clusters | ms per iteration |")
-    print("|---|---|---|---|---|")
+    rows = []
     for method, found in traces.items():
         rate = np.median([t.rows[-1, 0] / t.iterations for t in found])
         cells = [span(last(found, column), digits) for column, digits in ((1, 3), (2, 3), (3, 0))]
-        print("| " + " | ".join([method, *cells, f"{1e3 * rate:.1f}"]) + " |")
+        rows.append([method, *cells, f"{1e3 * rate:.1f}"])
+    head = "method | held-out log probability | V-measure | clusters | ms per iteration"
+    page.table("Figure 10", head, rows)
 
 
 def draw(traces: dict[str, list[Trace]], path: Path) -> None:
-    """Median over the restarts, and their range, against CPU time."""
+    """Every restart, and the median, against CPU time."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -120,7 +125,7 @@ def draw(traces: dict[str, list[Trace]], path: Path) -> None:
                     continue
                 values, colour = curves(found, times, column), f"C{(number + 1) // 2}"
                 ax.plot(times, np.median(values, axis=0), color=colour, label=method)
-                ax.fill_between(times, values.min(0), values.max(0), color=colour, alpha=0.15)
+                ax.plot(times, values.T, color=colour, lw=0.4, alpha=0.5)
             ax.set_xscale("log")
         axes[row, 0].set_ylabel(label)
     ends = [np.median(last(found, 1)) for found in traces.values()]
@@ -161,20 +166,21 @@ def walk(state: State, sampler: Any, iterations: int) -> None:
             state.rebuild()
 
 
-def main():
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--budget", type=float, default=4.0, help="CPU seconds of a run")
+    parser.add_argument("--budget", type=float, default=10.0, help="CPU seconds of a run")
     parser.add_argument("--restarts", type=int, default=10)
-    parser.add_argument("--traces", type=Path, default=Path("pyclone_traces.pickle"))
     parser.add_argument("--output", type=Path, default=HERE / "doc")
     parser.add_argument("--iterations", type=int, help="time particle Gibbs, and nothing else")
-    arguments = parser.parse_args()
-    if arguments.iterations:
-        return time_iterations(arguments.iterations)
+    finished.add_argument(parser, "pyclone")
+    pages.add_argument(parser)
+    given = parser.parse_args(arguments)
+    if given.iterations:
+        return time_iterations(given.iterations)
     begin = time.process_time()
-    traces = gather(arguments)
-    print_table(traces)
-    draw(traces, arguments.output / "figures/pyclone_10.png")
+    traces = gather(given)
+    print_table(Page(given.page), traces)
+    draw(traces, given.output / "figures/pyclone_10.png")
     print(f"\n{time.process_time() - begin:.0f} CPU seconds in all.")
 
 

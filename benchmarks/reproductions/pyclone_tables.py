@@ -21,6 +21,8 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import v_measure_score
 
+from benchmarks.reproductions import finished
+from benchmarks.reproductions.finished import Finished
 from bnpcluster import DPMixture
 from bnpcluster.likelihoods import PyClone
 from bnpcluster.pyclone import prevalences
@@ -130,31 +132,41 @@ def between(one: pd.DataFrame, two: pd.DataFrame) -> str:
     return f"V-measure {agreement:.3f}, mean difference of prevalences {gap:.4f}"
 
 
-def main():
+def measure(run: Any, known: Known) -> dict[str, Any]:
+    """The result of a program, and its processor seconds."""
+    begin = time.process_time()
+    found = run(known)
+    seconds = time.process_time() - begin
+    return {"seconds": seconds, "found": found[[*KEYS, *FOUND]].to_dict("list")}
+
+
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--pyclone-vi", type=Path)
     parser.add_argument("--only", default="", help="text in the name of a table")
     parser.add_argument("--seconds", type=float, help="of sampling, at most; no limit by default")
-    arguments = parser.parse_args()
+    finished.add_argument(parser, "pyclone_tables")
+    given = parser.parse_args(arguments)
+    done = Finished(given.finished)
     sources: dict[str, Any] = {"synthetic": synthetic, "mixing": mixing}
     sources["tracerx"] = tracerx
     sources |= {name: lambda folder, name=name: pairtree(folder, name) for name in SIMULATED}
     print("| table | program | V-measure | clusters | prevalence error | CPU seconds | mutations |")
     print("|---|---|---|---|---|---|---|")
     for name, source in sources.items():
-        if arguments.only not in name:
+        if given.only not in name:
             continue
-        known = source(arguments.data)
-        programs: dict[str, Any] = {"bnpcluster": lambda k: ours(k, arguments.seconds)}
-        if arguments.pyclone_vi:
-            programs["PyClone-VI"] = lambda k: theirs(k, arguments.pyclone_vi)
+        known = source(given.data)
+        programs: dict[str, Any] = {"bnpcluster": lambda k: ours(k, given.seconds)}
+        if given.pyclone_vi:
+            programs["PyClone-VI"] = lambda k: theirs(k, given.pyclone_vi)
         results = []
         for program, run in programs.items():
-            begin = time.process_time()
-            results.append(run(known))
-            seconds = time.process_time() - begin
-            print(line(name, program, known, results[-1], seconds), flush=True)
+            key = (name, program, given.seconds)
+            row = done.get(key, lambda run=run, known=known: measure(run, known))
+            results.append(pd.DataFrame(row["found"]))
+            print(line(name, program, known, results[-1], row["seconds"]), flush=True)
         if len(results) == 2:
             print(f"{name}, the two programs: {between(*results)}", flush=True)
 

@@ -114,8 +114,8 @@ def _about_no_number(name: str, row: int, column: Any, cell: Any) -> str:
             f"pandas.DataFrame({name}).astype('Float64')."
         )
     return (
-        f"{name} contains a {type(cell).__name__}, which is not a number, in row {row}, column "
-        f"{column!r}: replace it by a number, or by NaN if it is missing."
+        f"{name} contains a value of the type {type(cell).__name__}, which is not a number, in row "
+        f"{row}, column {column!r}: replace it by a number, or by NaN if it is missing."
     )
 
 

@@ -9,11 +9,14 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numba
+import numpy as np
 import pytest
 from numba.core.caching import NullCache
 
 import bnpcluster
 from bnpcluster._core import jit
+from bnpcluster._core.inner_code import InnerLibrary
 from tests.tools import compilations
 
 SCRIPT = """
@@ -298,6 +301,16 @@ def test_what_enters_a_compilation_is_recorded(monkeypatch):
     assert outer(1.0) == 4.0
     file = Path(__file__).resolve()
     assert (file, (), file) in entered
+
+
+def test_what_only_kernels_call_has_no_machine_code():
+    outer.entry._cache = inner._cache = NullCache()
+    assert outer(np.float32(1.0)) == 4.0
+    (signature,) = [s for s in inner.overloads if s[0] == numba.float32]
+    library = inner.overloads[signature].library
+    assert isinstance(library, InnerLibrary)
+    name = inner.overloads[signature].fndesc.mangled_name
+    assert not library._codegen._engine.is_symbol_defined(name)
 
 
 def test_a_file_outside_the_closure_is_reported(monkeypatch):

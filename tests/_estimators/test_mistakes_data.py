@@ -2,6 +2,8 @@
 
 import datetime
 import io
+from decimal import Decimal
+from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +17,7 @@ from bnpcluster import InfiniteRelationalModel
 from bnpcluster.likelihoods import Columns
 from tests.tools.mistakes import N, X, check, fit, frame, spoilt, table
 
+Size = Enum("Size", ["SMALL", "LARGE"])
 DAYS = np.datetime64("2026-01-01") + np.arange(2 * N).reshape(N, 2)
 RECORDS = np.array([(1.0, 2.0)] * N, dtype=[("height", float), ("width", float)])
 ADATA = SimpleNamespace(X=X, obs=frame(), var=frame(), obsm={"X_umap": X, "X_pca": X}, n_obs=N)
@@ -94,6 +97,25 @@ def class_named(name, **attributes):
     ),
     ("decimal commas", lambda: fit(frame(z="1,5")), "Column 'z' of X contains numbers with a com"),
     ("list in a cell", lambda: fit(spoilt([1, 2])), "row 3, column 1 of X contains a list"),
+    ("range in a cell", lambda: fit(spoilt(range(2))), "row 3, column 1 of X contains a range"),
+    (
+        "range in a list of rows",
+        lambda: fit([[1, 2], [range(2), 3]]),
+        "row 1, column 0 of X contains a range",
+    ),
+    ("text as bytes", lambda: fit(spoilt(b"red")), "X contains text ('red')"),
+    (
+        "object",
+        lambda: fit(spoilt(Size.LARGE)),
+        "of the type Size, which is not a number, in row 3",
+    ),
+    ("missing among objects", lambda: fit(spoilt(pd.NA)), ".astype('Float64')"),
+    ("signalling NaN", lambda: fit(spoilt(Decimal("sNaN"))), "signalling NaN in row 3, column 1"),
+    (
+        "categories without an order",
+        lambda: fit(frame(size=[Size.LARGE, Size.SMALL] * (N // 2)), likelihood="columns"),
+        "values of the type Size, which have no order: replace them by their names",
+    ),
     (
         "list in a cell of mixed columns",
         lambda: fit(frame(z=[[1, 2]] * N), likelihood="columns"),

@@ -147,7 +147,7 @@ LEARNED = [
         "the floor is forgotten when nu changes",
         "(c - old) * hyper.floor[a]",
         "0.0",
-        TIED,
+        f"{UPDATES}[general-3-0.8-True]",
     ),
     Mutant(
         "likelihoods/gaussian/niw_regressions.py",

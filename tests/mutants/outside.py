@@ -586,11 +586,11 @@ OUTSIDE = [
         "_fitting/test_wild_values.py::test_frames_with_columns_of_dates_as_objects_are_refused",
     ),
     Mutant(
-        "_estimators/encoding.py",
-        "_has_dates",
+        "_core/cells.py",
+        "are_dates",
         "only the first row is searched for dates",
-        "for row in table)",
-        "for row in table[:1])",
+        "for row in rows)",
+        "for row in rows[:1])",
         "_fitting/test_wild_values.py::test_arrays_of_dates_are_refused",
     ),
     Mutant(

@@ -192,7 +192,7 @@ RECONFIGURE = [
         f"{ARM}test_one_of_two_states_is_the_chain_s_own",
     ),
     Mutant(
-        "samplers/split_merge/launches.py",
+        "samplers/launches.py",
         "by_refinement",
         "the launch looks at the labels",
         "if r[items[t]] == r[items[0]]:",

@@ -400,7 +400,7 @@ SPLIT_MERGE = [
         f"{EXACT}test_threshold_anchors_are_in_balance_whatever_the_threshold[nig-py-0.9]",
     ),
     Mutant(
-        "samplers/split_merge/launches.py",
+        "samplers/launches.py",
         "two_means",
         "2-means begins with the sides of the last move",
         "2 if left == ROUNDS else n",
@@ -408,7 +408,7 @@ SPLIT_MERGE = [
         f"{TWO_MEANS}[planar]",
     ),
     Mutant(
-        "samplers/split_merge/launches.py",
+        "samplers/launches.py",
         "two_means",
         "distances are plain ones",
         "            whiten(lik, union, direction)\n",
@@ -416,7 +416,7 @@ SPLIT_MERGE = [
         f"{TWO_MEANS}[planar]",
     ),
     Mutant(
-        "samplers/split_merge/launches.py",
+        "samplers/launches.py",
         "hard",
         "the hard launch piles up its rounds",
         "        for side in range(2):\n            clear(lik, one + side)\n",

@@ -28,7 +28,7 @@ def frame(**columns):
 
 def spoilt(value, i=3, j=1):
     """The rows with one other cell."""
-    bad = X.astype(object if isinstance(value, (str, list, int, complex)) else float)
+    bad = X.astype(float if isinstance(value, float) else object)
     bad[i, j] = value
     return bad
 

@@ -9,6 +9,7 @@ import numpy as np
 from bnpcluster._core.arguments import whole
 from bnpcluster._core.state import State, Stopped
 from bnpcluster.samplers.base import Sampler
+from bnpcluster.samplers.blocked.batch import make_batches
 from bnpcluster.samplers.blocked.restricted_sweep import restricted_sweep
 from bnpcluster.samplers.gibbs import Gibbs, sweep
 
@@ -23,13 +24,18 @@ class Blocked(Sampler):
     An iteration draws the weights and the parameters of all clusters given their rows, and then all
     labels at once given these. Rows are independent then, so threads share the work, and a row
     costs less than in a collapsed Gibbs sweep. No cluster is born or dies in this step. For that, a
-    collapsed Gibbs scan visits some rows, drawn at random.
+    collapsed Gibbs scan visits some rows, drawn at random, and batches of moves split and merge
+    clusters.
 
     Parameters
     ----------
     n_scanned : int or "auto", default="auto"
         Number of rows that the collapsed scan of an iteration visits. ``"auto"``: one in 20 rows,
         but at least 200 if there are so many.
+    n_batches : int, default=1
+        Batches of merges per iteration. In such a batch most clusters are paired, and the pairs
+        that lose little try to merge. A batch in which most clusters try to split follows every
+        second one, at random. 0: no splits and merges.
     n_jobs : int or None, default=None
         Number of threads of one chain. None: 1; -1: all cores. The draws do not depend on it. The
         model's own `n_jobs` is the number of chains that run at once: for one chain on all cores,
@@ -42,9 +48,14 @@ class Blocked(Sampler):
     another row may join only clusters whose leader precedes it. Given the leaders, weights with a
     Dirichlet(n_b - sigma) distribution and the parameters, the labels are independent.
 
-    It moves one row at a time, as `Gibbs` does, and more slowly where clusters have few rows per
-    column, since the parameters are drawn. It has no splits and merges: start it well (the default
-    ``init="auto"`` does), or take `SplitMerge` where an iteration of it is affordable.
+    A batch draws which clusters try to split and which pairs try to merge. Its moves are on
+    disjoint sets of rows, so all of them are proposed in one pass. They are Metropolis-Hastings
+    updates of the posterior times the probability of what was drawn, and are decided one after the
+    other. The parameters by which a set is divided may be part of the state while it is divided:
+    only so can large fragments of one cluster merge.
+
+    It mixes more slowly than a collapsed sampler where clusters have few rows per column, since
+    parameters are drawn. For thousands of rows take `SplitMerge`.
 
     Serves ``"niw"``, ``"nig"``, ``"bernoulli"``, ``"categorical"``, ``"poisson"`` and `Columns` of
     them, without missing entries.
@@ -68,27 +79,40 @@ class Blocked(Sampler):
         "new_sums",
         "add_row",
         "put_sums",
+        "log_density_of_parameters",
+        "log_marginal_union",
+        "pool",
     )
 
-    def __init__(self, *, n_scanned: Any = "auto", n_jobs: int | None = None):
+    def __init__(
+        self,
+        *,
+        n_scanned: Any = "auto",
+        n_batches: int = 1,
+        n_jobs: int | None = None,
+    ):
         self.n_scanned = n_scanned
+        self.n_batches = n_batches
         self.n_jobs = n_jobs
 
     @classmethod
     def examples(cls) -> list[Sampler]:
-        """The defaults, and hardly any collapsed step."""
-        return [cls(), cls(n_scanned=1, n_jobs=2)]
+        """The defaults, and more moves with hardly any collapsed step."""
+        return [cls(), cls(n_scanned=1, n_batches=2, n_jobs=2)]
 
     def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
-        """A collapsed scan of some rows, then a restricted sweep of all."""
+        """A collapsed scan of some rows, splits and merges, then a restricted sweep of all."""
         n_scanned, n_jobs = self._n_scanned(state), self._n_jobs()
+        n_batches = whole("n_batches", self.n_batches, 0)
         if state.problem.beta != 1.0:
             # A power of the marginal likelihood has no parameters to draw.
             state.visit(sweep, rng)
             return {"sweeps": 1}
         scan(state, n_scanned, rng)
+        counts: dict[str, float] = {"sweeps": 1, "scanned": n_scanned}
+        counts.update(make_batches(state, n_batches, n_jobs, rng))
         restricted_sweep(state, n_jobs, rng)
-        return {"sweeps": 1, "scanned": n_scanned}
+        return counts
 
     def _n_scanned(self, state: State) -> int:
         """The number of rows to scan."""

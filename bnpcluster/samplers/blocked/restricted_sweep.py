@@ -79,8 +79,8 @@ def part_of_chunk(lik: Any, message: Message, labels: NDArray, items: NDArray) -
     return part
 
 
-def in_threads(run: Any, chunks: list[NDArray], n_jobs: int | None) -> Iterator[Part]:
-    """The parts of all chunks in their order, computed by threads."""
+def in_threads(run: Any, chunks: list[Any], n_jobs: int | None) -> Iterator[Any]:
+    """What `run` returns for all chunks, in their order, computed by threads."""
     n_threads = min(how_many_threads(n_jobs), len(chunks))
     if n_threads < 2:
         yield from map(run, chunks)

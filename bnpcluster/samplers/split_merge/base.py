@@ -13,10 +13,10 @@ from bnpcluster._core.operations import n_coordinates
 from bnpcluster._core.state import State
 from bnpcluster.samplers.base import Sampler, offers
 from bnpcluster.samplers.gibbs import Gibbs, sweep
+from bnpcluster.samplers.launches import LAUNCHES, METRIC
 from bnpcluster.samplers.split_merge.frozen_anchors import TABLES, frozen_anchors, learn_table
 from bnpcluster.samplers.split_merge.informed_anchors import ANCHOR_DISTRIBUTIONS, INFORMED
 from bnpcluster.samplers.split_merge.kernel import TALLY, Plan, Work, new_work, pair_moves
-from bnpcluster.samplers.split_merge.launches import LAUNCHES, METRIC
 
 MOST_MOVES = 100
 UNTUNED = 10  # moves per iteration if there was no warm-up

@@ -10,10 +10,10 @@ import numpy as np
 from bnpcluster._core.arguments import code, whole
 from bnpcluster._core.state import State
 from bnpcluster.samplers.archive import draw_disagreement
+from bnpcluster.samplers.launches import ARCHIVE, COIN
 from bnpcluster.samplers.split_merge.anchors import Given, Uniform
 from bnpcluster.samplers.split_merge.base import PairSampler
 from bnpcluster.samplers.split_merge.kernel import TALLY, Plan
-from bnpcluster.samplers.split_merge.launches import ARCHIVE, COIN
 from bnpcluster.samplers.split_merge.orders import RANDOM
 
 LAUNCHES = {"random": COIN, "archive": ARCHIVE}

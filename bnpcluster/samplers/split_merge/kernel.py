@@ -38,8 +38,8 @@ from bnpcluster._core.operations import (
     withdraw,
 )
 from bnpcluster._core.partition import change_size, close_slot
+from bnpcluster.samplers.launches import SEQUENTIAL, launch
 from bnpcluster.samplers.split_merge.anchors import draw_anchors, log_anchor_probability
-from bnpcluster.samplers.split_merge.launches import SEQUENTIAL, launch
 from bnpcluster.samplers.split_merge.orders import arrange
 
 ROOM = 6  # slots: the empty one, two sides, their union, one to spare, and what it costs to open

@@ -8,9 +8,9 @@ import numpy as np
 
 from bnpcluster._core.arguments import code
 from bnpcluster._core.state import State
+from bnpcluster.samplers.launches import SEQUENTIAL
 from bnpcluster.samplers.split_merge.base import PairSampler, anchor_distribution
 from bnpcluster.samplers.split_merge.kernel import Plan
-from bnpcluster.samplers.split_merge.launches import SEQUENTIAL
 from bnpcluster.samplers.split_merge.orders import ORDERS
 
 

@@ -1,5 +1,7 @@
 """The blocked sampler in a fit: settings, refusals, checkpoints, agreement with another sampler."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import Blocked
-from bnpcluster.samplers.blocked import restricted_sweep
+from bnpcluster.samplers.blocked import division, restricted_sweep
 from bnpcluster.testing import check_sampler
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -22,6 +24,12 @@ SHORT = {"n_draws": 60, "n_warmup": 60, "n_chains": 2, "random_state": 0}
 def test_a_wrong_number_of_rows_to_scan_is_refused(n_scanned):
     with pytest.raises(ValueError, match="n_scanned must be an integer of at least 1"):
         DPMixture(sampler=Blocked(n_scanned=n_scanned), **SHORT).fit(X)
+
+
+@pytest.mark.parametrize("n_batches", [-1, 1.5, True, "auto"])
+def test_a_wrong_number_of_batches_is_refused(n_batches):
+    with pytest.raises(ValueError, match="n_batches must be an integer of at least 0"):
+        DPMixture(sampler=Blocked(n_batches=n_batches), **SHORT).fit(X)
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, True, "all"])
@@ -74,6 +82,7 @@ def test_fits_agree_with_split_merge(prior):
 def test_draws_do_not_depend_on_threads_chains_at_once_or_interruptions(tmp_path, monkeypatch):
     """With hyper-parameters learned; a checkpoint resumes bit for bit."""
     monkeypatch.setattr(restricted_sweep, "CHUNK", 128)
+    monkeypatch.setattr(division, "CHUNK", 64)
     whole = DPMixture(sampler=Blocked(), **SHORT).fit(X).posterior_
     for settings in ({"n_jobs": 2}, {}):
         model = DPMixture(sampler=Blocked(n_jobs=2), **SHORT, **settings).fit(X)
@@ -101,8 +110,19 @@ def test_draws_do_not_depend_on_threads_chains_at_once_or_interruptions(tmp_path
 @pytest.mark.parametrize("n", [5, 199, 4001])
 def test_auto_scans_a_twentieth_and_at_least_two_hundred(n):
     state = State(Bernoulli().bind(np.eye(n, 2)), DirichletProcess(1.0), np.zeros(n, int))
-    counts = Blocked().step(state, np.random.default_rng(0))
+    counts = Blocked(n_batches=0).step(state, np.random.default_rng(0))
+    counts = {name: count for name, count in counts.items() if count}
     assert counts == {"sweeps": 1, "scanned": max(min(n, 200), n // 20)}
+
+
+def test_moves_are_counted():
+    state = State(Bernoulli().bind(np.eye(40, 2)), DirichletProcess(1.0), np.arange(40) % 4)
+    rng, sampler = np.random.default_rng(0), Blocked(n_batches=3)
+    tally = Counter()
+    for _ in range(20):
+        tally.update(sampler.step(state, rng))
+    assert tally["splits"] > tally["splits_accepted"] > 0
+    assert tally["merges"] >= tally["merges_accepted"] + tally["lazy_merges"] > 0
 
 
 def test_room_runs_out_within_a_scan():

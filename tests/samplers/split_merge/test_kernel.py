@@ -17,6 +17,7 @@ from bnpcluster._fitting.checkpoint import Checkpoint, thawed
 from bnpcluster.likelihoods import Bernoulli, NormalInverseGamma, NormalInverseWishart
 from bnpcluster.priors import DirichletProcess
 from bnpcluster.samplers import PGSM, SAMS, JainNeal, SplitMerge
+from bnpcluster.samplers.launches import LAUNCHES, ROUNDS, launch, two_means
 from bnpcluster.samplers.split_merge.anchors import Given, draw_anchors, member
 from bnpcluster.samplers.split_merge.base import (
     COLUMNS,
@@ -32,7 +33,6 @@ from bnpcluster.samplers.split_merge.base import (
 )
 from bnpcluster.samplers.split_merge.informed_anchors import ANCHOR_DISTRIBUTIONS
 from bnpcluster.samplers.split_merge.kernel import LARGE, new_work
-from bnpcluster.samplers.split_merge.launches import LAUNCHES, ROUNDS, launch, two_means
 from bnpcluster.samplers.split_merge.orders import DECISIVE, RANDOM, arrange
 from bnpcluster.samplers.split_merge.split_merge import FEW_ROWS, SCANS
 from bnpcluster.testing import check_sampler
