@@ -24,7 +24,7 @@ from bnpcluster._estimators.encoding import (
     unreadable,
     without_mask,
 )
-from bnpcluster._estimators.suspicious_columns import refuse_suspicious
+from bnpcluster._estimators.suspicious_columns import refuse_suspicious, warn_of_identifiers
 from bnpcluster._fitting.constant_columns import Constants
 from bnpcluster._fitting.empty_rows import ObservedRows
 from bnpcluster._fitting.fitted import Fitted
@@ -60,7 +60,10 @@ class ReadsRows:
             X = self._numbers(encoding.encode(table), likelihood, True, encoded=True)
         else:
             check_dates(X)
-            X = self._numbers(likelihood.table(X, None), likelihood, True)
+            given, X = X, likelihood.table(X, None)
+            if X is given:  # and not the reads of mutations, which have names of their own
+                warn_of_identifiers(X)
+            X = self._numbers(X, likelihood, True)
         with with_columns(self._names()):
             check_observed(X)
         constants = Constants.of(ObservedRows.of(X).cut(X), likelihood)

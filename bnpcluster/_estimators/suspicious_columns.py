@@ -1,7 +1,8 @@
 """Find columns that look like identifiers, dates or numbers written as text.
 
 They do not tell clusters apart, but a likelihood that goes by the types of columns would take them
-for categories or measurements. Estimators refuse them. `suspicious_columns` serves other readers.
+for categories or measurements. Estimators refuse them. A likelihood of measurements gets a warning.
+`suspicious_columns` serves other readers.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnpcluster._core.cells import is_missing
+from bnpcluster._estimators.encoding import columns_and_names, is_frame
+from bnpcluster._fitting.constant_columns import warn_at_caller
 
 LEAST = 10  # values that a column needs to be judged
 MOSTLY = 0.9  # share of values that have the form of a date or number
@@ -73,6 +76,25 @@ def refuse_suspicious(columns: Sequence[Any], names: Sequence[str] | None) -> No
     if len(others) == 1:
         more = f" Column {called[1]} {others[0].reason}, too."
     raise ValueError(f"Column {called[0]} {first.reason}: {REMEDIES[first.kind]}.{more}")
+
+
+def warn_of_identifiers(table: Any) -> None:
+    """Warn if a data frame of measurements has whole numbers that are called identifiers."""
+    if not is_frame(table):
+        return
+    columns, names = columns_and_names(table)
+    for column, name in zip(columns, names or [], strict=True):
+        # Whole numbers in a row may be a time or a position, so the name has to say it.
+        if not _is_called_identifier(name):
+            continue
+        judged = judge(column, name)
+        if judged is not None and judged[0] == "identifier":
+            warn_at_caller(
+                UserWarning(
+                    f"Column {name!r} {judged[1]}, but takes part in the clusters: drop it. If it "
+                    "is a measurement, convert it to floats."
+                )
+            )
 
 
 def suspicious_columns(columns: Sequence[Any], names: Sequence[Any] | None = None) -> list:
@@ -147,10 +169,13 @@ def _judge_integers(values: list[int], name: str) -> tuple[str, str] | None:
     different = len(set(values))
     if different < len(values):
         return None
-    called = NAMES.search(name.lower()) or CAPITAL_ID.search(name)
-    if called or max(values) - min(values) == len(values) - 1:
+    if _is_called_identifier(name) or max(values) - min(values) == len(values) - 1:
         return "identifier", _identifier(different, len(values))
     return None
+
+
+def _is_called_identifier(name: str) -> bool:
+    return bool(NAMES.search(name.lower()) or CAPITAL_ID.search(name))
 
 
 def _identifier(different: int, n: int) -> str:

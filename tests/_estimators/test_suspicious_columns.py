@@ -1,10 +1,13 @@
 """Which columns are not data to cluster by."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
+from bnpcluster import DPMixture
 from bnpcluster._estimators.suspicious_columns import Suspicion, suspicious_columns
 
 RNG = np.random.default_rng(0)
@@ -126,3 +129,18 @@ def test_columns_are_named_and_numbered():
     assert [f.column for f in found] == [1, 3]
     assert found[0].reason == "looks like an identifier (30 different values in 30 rows)"
     assert [f.column for f in suspicious_columns(columns)] == [1, 3]
+
+
+def test_measurements_with_an_identifier_get_a_warning():
+    X = pd.DataFrame({"x": RNG.normal(size=N), "customer_id": np.arange(N) + 500})
+    model = DPMixture(n_chains=1, n_draws=5, n_warmup=5, random_state=0)
+    with pytest.warns(UserWarning, match=r"^Column 'customer_id' looks like .*: drop it"):
+        model.fit(X)
+    with pytest.warns(UserWarning, match="customer_id"):
+        model.fit(pl.DataFrame(X.to_dict("list")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X.rename(columns={"customer_id": "time"}))  # the name does not say so
+        model.fit(X.astype(float))
+        model.fit(X.assign(customer_id=np.arange(N) // 2))  # nor do values that repeat
+        model.set_params(likelihood={"x": "nig", "customer_id": "nig"}).fit(X)  # on purpose
