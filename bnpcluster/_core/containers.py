@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._core.cells import COMPLEX, about_cell, about_complex, is_collection
 from bnpcluster._core.messages import Action, Message
+from bnpcluster._core.odd_cells import COMPLEX, about_cell, about_complex, is_collection
 
 READ_FIRST = "read the file first, for instance with pandas.read_csv"
 CONVERSIONS = {

@@ -27,14 +27,17 @@ from typing import Any
 import numba
 from numba.core import types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NopythonTypeInference
 from numba.extending import overload
 
 from bnpcluster._core import sources
 from bnpcluster._core.announcement import ANNOUNCEMENT
 from bnpcluster._core.checked_files import is_whole, sealed
 from bnpcluster._core.deferral import interrupts_deferred
-from bnpcluster._core.inner_code import InnerCompiler
 
 CACHE = os.environ.get("BNPCLUSTER_NUMBA_CACHE", "1") != "0"
 """Whether compiled kernels are kept on disk (set BNPCLUSTER_NUMBA_CACHE=0 to turn it off)."""
@@ -44,6 +47,74 @@ DISABLED = bool(getattr(numba.config, "DISABLE_JIT", 0))
 
 KERNELS: list[Any] = []
 """All compiled functions, for tests that count compilations."""
+
+
+class InnerLibrary(JITCodeLibrary):
+    """The code of a function that Python never calls.
+
+    numba optimises the module of every function, with copies of all that it calls, and makes
+    machine code of it. But callers copy the module. So here it stays as numba has lowered it, and
+    is optimised in the modules of its callers.
+    """
+
+    @property
+    def codegen(self) -> Any:
+        """The code generator, for which functions that are never run need no environment."""
+        return _WithoutEnvironments(self._codegen)
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Zero: there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def serialize_using_object_code(self) -> Any:
+        """The state for the cache on disk, without machine code."""
+        return self.serialize_using_bitcode()
+
+
+class _WithoutEnvironments:
+    def __init__(self, codegen: Any):
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Nothing: no machine code reads it."""
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class UseInnerLibrary(FunctionPass):
+    """Choose the library before numba chooses its own."""
+
+    _name = "bnpcluster_use_inner_library"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Choose it; nothing else changes."""
+        state.library = InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        return False
+
+
+class InnerCompiler(CompilerBase):
+    """numba's passes, and the one above before code is generated."""
+
+    def define_pipelines(self) -> list[Any]:
+        """The passes."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(UseInnerLibrary, NopythonTypeInference)
+        passes.finalize()
+        return [passes]
+
 
 # numpy's error model: a division by zero gives inf. Without a test for zero, loops vectorise.
 # Without reference counting (_nrt) a kernel cannot allocate. It does not update the reference

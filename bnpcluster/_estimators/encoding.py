@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from bnpcluster._core.cells import are_dates, is_missing, no_number, odd_cell
+from bnpcluster._core.odd_cells import are_dates, is_missing, no_number, odd_cell
 
 KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float"}  # by kind of dtype
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bnpcluster._core.cells import is_missing
+from bnpcluster._core.odd_cells import is_missing
 from bnpcluster._estimators.encoding import columns_and_names, is_frame
 from bnpcluster._fitting.constant_columns import warn_at_caller
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bnpcluster.diagnostics.agreement import candidates, neighbour_pairs, togetherness
 from bnpcluster.diagnostics.autocorrelation import autocorrelation_time
-from bnpcluster.diagnostics.standards import RHAT_LIMIT, plain_rhat, rhat_of, varies
+from bnpcluster.diagnostics.standards import RHAT_LIMIT, ess_of, plain_rhat, rhat_of, varies
 from bnpcluster.diagnostics.verdict import LEVELS, Answer, Evidence, Row, judge
 from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
@@ -156,7 +156,7 @@ def _assess(quantities: dict[str, NDArray]) -> dict[str, Row]:
         # If a half of a chain is constant, R-hat is infinite, as it should be.
         with np.errstate(divide="ignore", invalid="ignore"):
             rhat = rhat_of(traces)
-            bulk = array_stats.ess(traces, method="bulk")
+            bulk = ess_of(traces)
             tail = array_stats.ess(traces, method="tail", prob=(0.05, 0.95))
         for q, (name, x) in enumerate(varying.items()):
             values = float(rhat[q]), float(bulk[q]), float(tail[q]), autocorrelation_time(x)

@@ -56,6 +56,13 @@ def rhat_of(traces: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(rhat > STUCK, np.inf, rhat)
 
 
+def ess_of(traces: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Effective draws in the bulk of each (chains, draws) trace."""
+    from arviz_stats.base import array_stats
+
+    return array_stats.ess(traces, method="bulk")
+
+
 def _normal_scores(traces: NDArray[np.float64]) -> NDArray[np.float64]:
     from scipy.special import ndtri
     from scipy.stats import rankdata
@@ -96,9 +103,10 @@ def shortfall(level: NDArray, others: Iterable[NDArray], together: NDArray) -> f
     if max(gaps) <= 1:  # pairs and ranks take time, so they are asked last
         gaps.append(largest_difference(together).beyond / DIFFERENCE_LIMIT)
     if max(gaps) <= 1 and varies(level):
+        # By the figures of the verdict: a fit that ends by itself shall not be called too short.
         with np.errstate(divide="ignore", invalid="ignore"):
-            rhat = float(rhat_of(level[None])[0])
-        gaps.append((rhat - 1.0) / (RHAT_LIMIT - 1.0))
+            rhat, ess = float(rhat_of(level[None])[0]), float(ess_of(level[None])[0])
+        gaps += [(rhat - 1.0) / (RHAT_LIMIT - 1.0), ESS_WANTED / ess]
     return max(gaps)
 
 

@@ -16,7 +16,6 @@ from numba.core.caching import NullCache
 
 import bnpcluster
 from bnpcluster._core import jit
-from bnpcluster._core.inner_code import InnerLibrary
 from tests.tools import compilations
 
 SCRIPT = """
@@ -308,7 +307,7 @@ def test_what_only_kernels_call_has_no_machine_code():
     assert outer(np.float32(1.0)) == 4.0
     (signature,) = [s for s in inner.overloads if s[0] == numba.float32]
     library = inner.overloads[signature].library
-    assert isinstance(library, InnerLibrary)
+    assert isinstance(library, jit.InnerLibrary)
     name = inner.overloads[signature].fndesc.mangled_name
     assert not library._codegen._engine.is_symbol_defined(name)
 

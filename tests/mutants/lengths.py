@@ -24,6 +24,14 @@ MUTANTS = [
         f"{LENGTHS}test_chains_apart_end_when_rounds_bring_nothing",
     ),
     Mutant(
+        "diagnostics/standards.py",
+        "shortfall",
+        "a quick count of effective draws ends a fit",
+        ", ESS_WANTED / ess]",
+        "]",
+        "diagnostics/test_standards.py",
+    ),
+    Mutant(
         "_fitting/lengths.py",
         "Lengths._is_hopeless",
         "one bad round ends sampling",

@@ -42,7 +42,7 @@ MESSY_TABLES = [
         f"{DATA}test_tables",
     ),
     plain(
-        "_core/cells.py",
+        "_core/odd_cells.py",
         "no_number",
         "cells that are no numbers have no sentence",
         "_first_reason(columns, names, name, _about_no_number)",
@@ -50,7 +50,7 @@ MESSY_TABLES = [
         "_estimators/test_mistakes_data.py::test_tables",
     ),
     plain(
-        "_core/cells.py",
+        "_core/odd_cells.py",
         "is_missing",
         "what pandas calls NA is a value",
         'type(value).__name__ == "NAType"',

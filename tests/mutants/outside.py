@@ -586,7 +586,7 @@ OUTSIDE = [
         "_fitting/test_wild_values.py::test_frames_with_columns_of_dates_as_objects_are_refused",
     ),
     Mutant(
-        "_core/cells.py",
+        "_core/odd_cells.py",
         "are_dates",
         "only the first row is searched for dates",
         "for row in rows)",
