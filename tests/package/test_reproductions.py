@@ -102,9 +102,8 @@ def test_a_page_changes_in_the_places_of_its_tables_only(tmp_path):
     Page(path).table("Two", "k | v", [[1, 2.5]])
     Page(path).table("Three", "k", [[1]])
     table = "| k | v |\n|---|---|\n| 1 | 2.5 |"
-    assert path.read_text() == (
-        f"a\n<!-- table: One -->\nx\n<!-- end -->\nb\n<!-- table: Two -->\n\n{table}\n\n<!-- end -->\n"
-    )
+    one = "a\n<!-- table: One -->\nx\n<!-- end -->\nb\n"
+    assert path.read_text() == f"{one}<!-- table: Two -->\n\n{table}\n\n<!-- end -->\n"
     path.write_text("<!-- table: Two -->\ny\n")
     with pytest.raises(ValueError, match="'Two' has no end"):
         Page(path).table("Two", "k", [])
