@@ -122,12 +122,18 @@ def test_r_hat_compares_chains_of_different_restarts():
 
 
 def test_chains_of_arm_keep_every_iteration_that_is_asked_for():
-    bound = Bernoulli().bind(arm_chains.simulate(6, 0)[::10])
+    bound = Bernoulli(a=1.0, b=1.0).bind(arm_chains.simulate(6, 0)[::10])
     chains = arm_chains.begin(bound, 10, 2, 0, sweeps=3)
     found = arm_chains.sample(bound, chains, arm_chains.METHODS["Gibbs"], 8, 2)
     thinned = arm_chains.sample(bound, chains, arm_chains.METHODS["Gibbs"], 8, 2, 4)
     assert found.labels.shape == (2, 8, 10) and found.log_joint.shape == (2, 8)
     np.testing.assert_array_equal(thinned.log_joint, found.log_joint[:, 3::4])
+
+
+def test_hyper_parameters_of_arm_are_fixed():
+    bound = Bernoulli().bind(arm_chains.simulate(6, 0)[::10])
+    with pytest.raises(ValueError, match="hyper-parameters are fixed"):
+        arm_chains.begin(bound, 10, 2, 0, sweeps=3)
 
 
 def test_the_indicator_of_arm_is_the_largest_of_all_pairs():
