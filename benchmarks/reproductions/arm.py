@@ -97,7 +97,7 @@ def four_vertices(task: Task) -> None:
 
 def mixture(d: int, seed: int) -> dict[str, Any]:
     """All methods on one data set: autocorrelation times, and seconds per iteration."""
-    bound, found = Bernoulli().bind(simulate(d, seed)), {}
+    bound, found = Bernoulli(a=1.0, b=1.0).bind(simulate(d, seed)), {}
     chains = begin(bound, 100, N_CHAINS, seed)
     for name, sampler in METHODS.items():
         sample(bound, chains, sampler, 2, 0)  # compiles
@@ -128,7 +128,7 @@ def bernoulli(task: Task) -> None:
     head = "Example | method | share | theirs | indicator | theirs | standardised | theirs"
     task.page.table("Table 2", head, lines)
     if task.output:
-        bound = Bernoulli().bind(simulate(8, 0))
+        bound = Bernoulli(a=1.0, b=1.0).bind(simulate(8, 0))
         for name, sampler in METHODS.items():
             draw_shares(name, sample(bound, begin(bound, 100, 1, 0), sampler, 2000, 0), task.output)
 

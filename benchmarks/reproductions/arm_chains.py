@@ -79,7 +79,11 @@ def begin(bound: Any, n: int, n_chains: int, seed: int, sweeps: int = WARM_UP) -
     prior = DirichletProcess(1.0)
     generators = [np.random.default_rng([seed, c]) for c in range(n_chains)]
     chains = [Chain(prior.sample(n, rng), prior, rng) for rng in generators]
-    return run_chains(chains, bound, Gibbs(), Lengths(Asked(1, sweeps - 1, 1, 1)), stop=Stop())
+    lengths = Lengths(Asked(1, sweeps - 1, 1, 1))
+    chains = run_chains(chains, bound, Gibbs(), lengths, stop=Stop())
+    if any(chain.learned is not None for chain in chains):
+        raise ValueError("The paper's hyper-parameters are fixed: give the likelihood numbers.")
+    return chains
 
 
 def sample(

@@ -57,7 +57,7 @@ TABLES: list[tuple[int | str, float, dict[str, Any]]] = [
 ]
 # Theirs are the traces behind Table 6; we take it that each shows one of t, m and g.
 FIGURES: dict[int, dict[str, Any]] = {
-    number: dict(restricted(*s) for s in ((1, 1, 1), *settings) if s[2])
+    number: dict(restricted(*s) for s in sorted({(1, 1, 1), *settings}))
     for number, settings in ((4, SCANS[1:]), (5, MOVES), (6, SWEEPS))
 }
 

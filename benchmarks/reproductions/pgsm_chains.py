@@ -90,7 +90,9 @@ def binary(uninformative: float) -> Data:
     chance = rng.random((16, 50))
     chance[:, : int(50 * uninformative)] = 0.5
     truth = rng.integers(16, size=5000)
-    return part((rng.random((5000, 50)) < chance[truth]).astype(float), truth, Bernoulli())
+    return part(
+        (rng.random((5000, 50)) < chance[truth]).astype(float), truth, Bernoulli(a=1.0, b=1.0)
+    )
 
 
 def circle() -> Data:

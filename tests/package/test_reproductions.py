@@ -102,10 +102,8 @@ def test_a_page_changes_in_the_places_of_its_tables_only(tmp_path):
     Page(path).table("Two", "k | v", [[1, 2.5]])
     Page(path).table("Three", "k", [[1]])
     table = "| k | v |\n|---|---|\n| 1 | 2.5 |"
-    assert path.read_text() == (
-        "a\n<!-- table: One -->\nx\n<!-- end -->\nb\n"
-        f"<!-- table: Two -->\n\n{table}\n\n<!-- end -->\n"
-    )
+    one = "a\n<!-- table: One -->\nx\n<!-- end -->\nb\n"
+    assert path.read_text() == f"{one}<!-- table: Two -->\n\n{table}\n\n<!-- end -->\n"
     path.write_text("<!-- table: Two -->\ny\n")
     with pytest.raises(ValueError, match="'Two' has no end"):
         Page(path).table("Two", "k", [])
@@ -124,12 +122,18 @@ def test_r_hat_compares_chains_of_different_restarts():
 
 
 def test_chains_of_arm_keep_every_iteration_that_is_asked_for():
-    bound = Bernoulli().bind(arm_chains.simulate(6, 0)[::10])
+    bound = Bernoulli(a=1.0, b=1.0).bind(arm_chains.simulate(6, 0)[::10])
     chains = arm_chains.begin(bound, 10, 2, 0, sweeps=3)
     found = arm_chains.sample(bound, chains, arm_chains.METHODS["Gibbs"], 8, 2)
     thinned = arm_chains.sample(bound, chains, arm_chains.METHODS["Gibbs"], 8, 2, 4)
     assert found.labels.shape == (2, 8, 10) and found.log_joint.shape == (2, 8)
     np.testing.assert_array_equal(thinned.log_joint, found.log_joint[:, 3::4])
+
+
+def test_hyper_parameters_of_arm_are_fixed():
+    bound = Bernoulli().bind(arm_chains.simulate(6, 0)[::10])
+    with pytest.raises(ValueError, match="hyper-parameters are fixed"):
+        arm_chains.begin(bound, 10, 2, 0, sweeps=3)
 
 
 def test_the_indicator_of_arm_is_the_largest_of_all_pairs():
