@@ -116,11 +116,11 @@ def test_draws_do_not_depend_on_the_number_of_threads(d, monkeypatch):
     """Bit for bit: labels, and all statistics."""
     monkeypatch.setattr(division, "CHUNK", TILE)
     monkeypatch.setattr(restricted_sweep, "CHUNK", 2 * TILE)
-    X, labels = overlapping(900, d)
+    X, labels = overlapping(900, d, spread=8.0)
     paths, tally = [], Counter()
     for n_jobs in (None, 1, 2, 4):
         state = State(NormalInverseWishart().bind(X), DirichletProcess(1.0), labels)
-        sampler, rng = Blocked(n_jobs=n_jobs), np.random.default_rng(3)
+        sampler, rng = Blocked(n_jobs=n_jobs), np.random.default_rng(4)
         paths.append([])
         for _ in range(12):
             tally.update(sampler.step(state, rng))
@@ -132,8 +132,8 @@ def test_draws_do_not_depend_on_the_number_of_threads(d, monkeypatch):
 @pytest.mark.parametrize("name", ["niw", "nig", "bernoulli", "categorical", "poisson"])
 def test_batches_keep_the_books(name):
     """From one block, and from blocks that are alike."""
-    X = overlapping(400, 3, spread=4.0)[0]
-    X = X if name in ("niw", "nig") else np.clip(np.rint(np.abs(X)), 0, 1)
+    X = overlapping(400, 3 if name in ("niw", "nig") else 12, spread=4.0)[0]
+    X = X if name in ("niw", "nig") else 1.0 * (X > 0.0)
     bound, rng, tally = LIKELIHOODS[name]().bind(X), np.random.default_rng(1), Counter()
     for start in (np.zeros(400, int), np.arange(400) % 6):
         state = State(bound, DirichletProcess(1.0), start, capacity=12)
