@@ -288,8 +288,10 @@ class InfiniteRelationalModel(Sampled):
 def _numbered(pairs: ArrayLike, names: list | None) -> NDArray:
     """Pairs of names of vertices as pairs of their numbers; other pairs as they are."""
     array = np.asarray(pairs)
-    numbers = {name: i for i, name in enumerate(names or [])}
-    if array.dtype.kind not in "UTO" or array.ndim != 2 or len(numbers) < len(names or [()]):
+    if names is None or array.dtype.kind not in "UTO" or array.ndim != 2:
+        return array
+    numbers = {name: i for i, name in enumerate(names)}
+    if len(numbers) < len(names):  # names that stand for several vertices name none
         return array
     flat = array.ravel().tolist()
     for name in flat:

@@ -445,7 +445,6 @@ def test_pairs_may_be_names_of_vertices():
 def test_networks_say_what_they_have_instead_of_means():
     fitted = InfiniteRelationalModel(n_chains=1, n_draws=10, n_warmup=10, random_state=0)
     fitted.fit(np.kron(1 - np.eye(2), np.ones((4, 4))))
-    with pytest.raises(AttributeError, match="'means_': use link_probabilities_"):
-        fitted.means_  # noqa: B018
-    with pytest.raises(AttributeError, match="'weights_': use describe"):
-        fitted.weights_  # noqa: B018
+    for name, remedy in {"means_": "link_probabilities_", "weights_": "describe"}.items():
+        with pytest.raises(AttributeError, match=f"'{name}': use {remedy}"):
+            getattr(fitted, name)

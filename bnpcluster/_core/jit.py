@@ -68,7 +68,7 @@ class InnerLibrary(JITCodeLibrary):
         return 0
 
     def _optimize_final_module(self) -> None:
-        pass
+        """Nothing: this is done with the callers."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()

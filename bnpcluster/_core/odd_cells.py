@@ -1,4 +1,4 @@
-"""Check the cells of a table: errors that name the first one that is neither number nor text."""
+"""Check the cells of a table, and say which is the first that is neither a number nor text."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def is_collection(cell: Any) -> bool:
 
 
 def about_complex(name: str, row: int | None = None, column: Any = None) -> str:
+    """What to say of complex numbers."""
     # scikit-learn's checks of estimators look for the start of this sentence.
     place = "" if row is None else f" in row {row}, column {column!r}"
     return (
@@ -41,6 +42,7 @@ def about_complex(name: str, row: int | None = None, column: Any = None) -> str:
 
 
 def about_cell(name: str, row: int, column: Any, cell: Any) -> str:
+    """What to say of a cell that has parts."""
     return (  # scikit-learn's checks of estimators look for the middle of this sentence
         f"Every cell of the argument must be a string or a number, but row {row}, column "
         f"{column!r} of {name} contains a {type(cell).__name__}: give each of its values a column."

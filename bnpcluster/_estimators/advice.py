@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bnpcluster._core.messages import MORE_PARTICLES, Action, Message
+from bnpcluster._fitting.lengths import were_cut
 from bnpcluster._fitting.searches import is_in_search
 from bnpcluster.diagnostics import Diagnostics
 from bnpcluster.diagnostics.runs import RunDiagnostics
@@ -43,7 +44,7 @@ def advice(
         return IN_SEARCH
     if isinstance(diagnostics, RunDiagnostics):
         return RUNS_DIFFER
-    limit = "n_draws"
-    if isinstance(n_draws, str):
-        limit = "max_draws" if posterior.n_draws >= max_draws else "auto"
+    automatic = isinstance(n_draws, str)
+    cut = were_cut(automatic, posterior.n_draws, max_draws)
+    limit = "max_draws" if cut else "auto" if automatic else "n_draws"
     return Message(NOT_CONVERGED, LONGER[limit], ".")

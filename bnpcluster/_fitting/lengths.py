@@ -47,6 +47,11 @@ def learn_every(n_rows: int, n_columns: int) -> int:
     return min(max(round(n_rows * n_columns / ENTRIES), 1), RAREST)
 
 
+def were_cut(automatic: bool, n_draws: int, max_draws: int) -> bool:
+    """Whether `max_draws` ended automatic chains. Otherwise raising it would change nothing."""
+    return automatic and n_draws >= max_draws
+
+
 class Asked(NamedTuple):
     """The parameters of an estimator about the length of its chains; "auto" is None."""
 
@@ -131,11 +136,8 @@ class Lengths:
         return not (self.schedule.is_open or self.automatic)
 
     def limit(self, n_draws: int) -> str:
-        """The parameter that gives longer chains than these.
-
-        Raising `max_draws` changes nothing for chains that ended by themselves before it.
-        """
-        return "max_draws" if self.automatic and n_draws >= self._most_draws else "n_draws"
+        """The parameter that gives longer chains than these."""
+        return "max_draws" if were_cut(self.automatic, n_draws, self._most_draws) else "n_draws"
 
     def is_over(self, chains: Sequence[Any]) -> bool:
         """Whether the chains are as long as they should be."""

@@ -24,6 +24,15 @@ MUTANTS = [
         f"{LENGTHS}test_chains_apart_end_when_rounds_bring_nothing",
     ),
     Mutant(
+        "_core/jit.py",
+        "",
+        "what only kernels call is made into machine code, too",
+        '    "pipeline_class": InnerCompiler,\n',
+        "",
+        "_core/test_jit.py::test_what_only_kernels_call_has_no_machine_code",
+        compiled=True,
+    ),
+    Mutant(
         "diagnostics/standards.py",
         "shortfall",
         "a quick count of effective draws ends a fit",

@@ -67,10 +67,10 @@ MESSY_TABLES = [
     ),
     plain(
         "_fitting/lengths.py",
-        "Lengths.limit",
+        "were_cut",
         "chains that ended by themselves are told to raise max_draws",
-        "if self.automatic and n_draws >= self._most_draws else",
-        "if self.automatic else",
+        "automatic and n_draws >= max_draws",
+        "automatic",
         "_fitting/test_lengths.py::test_advice_is_about_what_ended_the_chains",
     ),
     plain(

@@ -17,7 +17,8 @@ STEP = 0.5  # standard deviation of the moves of log M in one direction
 WIDE = 1.0  # and of log kappa
 DIRECTIONS = 8  # of such moves in a round, times columns
 COLUMNS, MOST_ROUNDS = 16, 4  # so many rounds of an update, times columns; and at most
-# Of so many rounds, the last one alone has moves of M: they take half of the time.
+# Data with ties have moves of M beside the draws. They take half of the time, so of MOST_ROUNDS
+# rounds only the last one has them. With more columns there are fewer rounds, and all have them.
 
 
 @kernel
@@ -28,14 +29,14 @@ def update_covariance(hyper, prior, prior_mean, blocks, beta, rng):
     copy_matrix(hyper.start, hyper.expected, 1.0)
     # With few columns, several rounds cost hardly more than the preparations around them.
     n_rounds = min(max(COLUMNS // d, 1), MOST_ROUNDS)
-    moving = beta != 1.0 or len(hyper.ties) > 0
     for r in range(n_rounds):
         if len(hyper.grid) > 0:
             draw_nu(hyper, prior, blocks, beta, rng)
         if len(hyper.df) > 0:
             if beta == 1.0:
                 draw_expected(hyper, prior, blocks, rng)
-            if moving and (r + 1 == n_rounds or n_rounds < MOST_ROUNDS):
+            tied = len(hyper.ties) > 0 and (r + 1 == n_rounds or n_rounds < MOST_ROUNDS)
+            if beta != 1.0 or tied:
                 move_expected(hyper, prior, blocks, beta, rng)
     if len(hyper.kappa) > 0:
         move_kappa(hyper, prior, prior_mean, blocks, beta, rng)

@@ -93,7 +93,7 @@ def decide(problem, partition, moves, matching, n_candidates, p_split, spare, rn
             moves.accepted[g] = log_u < -ratio
             set_present(moves, matching, g, not moves.accepted[g])
         else:
-            note_gain(problem, partition, moves, matching, g, spare)
+            note_gain(problem, moves, matching, g)
             ratio = log_split_ratio(problem, moves, g, k, m, p_split)
             moves.accepted[g] = log_u < ratio
             if moves.accepted[g]:  # so far: more partners to choose from can only lower the ratio
@@ -125,7 +125,7 @@ def log_split_ratio(problem, moves, g, k, m, p_split):
 
 
 @kernel
-def note_gain(problem, partition, moves, matching, g, spare):
+def note_gain(problem, moves, matching, g):
     """What a merge of the two sides of a split would gain."""
     log_w, n_1, n_2, z = problem.log_w, moves.sizes[g, 0], moves.sizes[g, 1], moves.blocks[g, 0]
     a, b = moves.nodes[g, 0], moves.nodes[g, 1]
