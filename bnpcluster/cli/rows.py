@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnpcluster._core.suggestions import nearest
-from bnpcluster._estimators.suspicious_columns import Suspicion, suspicious_columns
 from bnpcluster.cli.cells import Marks, NotNumbers, as_codes, as_numbers, may_be_grouped
 from bnpcluster.cli.text_tables import Table
+
+if TYPE_CHECKING:
+    from bnpcluster._estimators.suspicious_columns import Suspicion
 
 LINKS = (
     ("from", "to"),
@@ -163,6 +165,9 @@ def ends_of_links(names: Sequence[str]) -> tuple[str, str] | None:
 
 def suspicions(table: Table, names: Sequence[str], marks: Marks) -> list[Suspicion]:
     """Columns that look like identifiers or dates."""
+    # Imported here: a table that is not there is refused at once.
+    from bnpcluster._estimators.suspicious_columns import suspicious_columns
+
     columns = [_typed(table.columns[name], marks) for name in names]
     found = suspicious_columns(columns, names)
     return [suspicion for suspicion in found if suspicion.kind != "numbers"]
