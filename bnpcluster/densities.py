@@ -20,9 +20,8 @@ from sklearn.utils import check_array
 from bnpcluster._core import arguments
 from bnpcluster._core.containers import check_container
 from bnpcluster._fitting.fitted import Fitted, prior_of
-from bnpcluster._predict.kernels import load_draw
 from bnpcluster._predict.named_columns import column_numbers, name_columns, names_of_model
-from bnpcluster._predict.predictive import load_values, new_workspace
+from bnpcluster._predict.predictive import load, new_workspace
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods.gaussian.units import Units
 from bnpcluster.priors import Prior
@@ -256,10 +255,8 @@ def _predictive_blocks(fitted: Fitted, draws: NDArray) -> Iterator[tuple[int, Bl
     The last one is that of a new block. It is missing where the prior allows no further block.
     """
     bound, partition = new_workspace(fitted)
-    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     for r in draws:
-        load_values(fitted, bound, partition, r)
-        load_draw(bound, partition, labels[r], fitted.log_urn[r])
+        load(fitted, bound, partition, r)
         slots = np.flatnonzero(fitted.log_urn[r] > -np.inf)
         yield r, fitted.likelihood.blocks(bound, slots)
 
@@ -279,13 +276,13 @@ def random_log_densities(
     """
     columns = list(range(len(fitted.bound.centre))) if columns is None else columns
     unit = Units(fitted.bound.centre[columns], fitted.bound.unit[columns])
-    V, labels = unit.to_internal(X), fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
+    V = unit.to_internal(X)
     result = np.empty((len(draws), len(X)))
     for row, (r, blocks) in zip(result, _predictive_blocks(fitted, draws), strict=True):
         at, blocks = prior_of(prior, fitted.posterior, r), blocks.marginal(columns)
-        weights = at.draw_weights(np.bincount(labels[r]), rng)[: len(blocks.r)]
+        weights = at.draw_weights(fitted.sizes(r), rng)[: len(blocks.r)]
         logs = blocks.log_density_drawn(V, rng)
-        if len(blocks.r) > labels[r].max() + 1:
+        if len(blocks.r) > len(fitted.sizes(r)):
             logs[:, -1] = blocks.select(np.array([-1])).log_density(V)[:, 0]
         with np.errstate(divide="ignore"):  # a weight that underflows
             row[:] = np.logaddexp.reduce(np.log(weights) + logs, axis=1)

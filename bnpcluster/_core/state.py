@@ -48,11 +48,15 @@ class State:
         Inverse temperature of the likelihood.
     capacity : int
         Initial number of slots; results do not depend on it.
+    n_items : int, optional
+        The number of all items, if most are elsewhere. By default, those that are present.
     should_stop : callable
         Called between kernel calls; True stops the chain.
 
     Attributes
     ----------
+    n_items : int
+        The number of all items.
     tuning : dict
         Settings that a sampler finds during warm-up; they are saved in checkpoints.
     guide : ndarray or None
@@ -73,6 +77,7 @@ class State:
         *,
         beta: float = 1.0,
         capacity: int = 16,
+        n_items: int | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ):
         labels = np.asarray(labels)
@@ -83,7 +88,8 @@ class State:
         self.should_stop = should_stop
         self.partition = new_partition(len(labels), capacity)
         self.partition.labels[:] = labels
-        log_v, log_w = prior.tables(len(items), capacity)
+        self.n_items = len(items) if n_items is None else n_items
+        log_v, log_w = prior.tables(self.n_items, capacity)
         self.problem = Problem(grown_bound(bound, capacity), log_v, log_w, items, beta)
         self.tuning: dict[str, float] = {}
         self.guide: np.ndarray | None = None
@@ -95,11 +101,6 @@ class State:
         self._chunk = 1024
         self._batch = 16
         self.rebuild()
-
-    @property
-    def n_items(self) -> int:
-        """The number of items that are present."""
-        return len(self.problem.items)
 
     @property
     def n_blocks(self) -> int:
@@ -190,11 +191,11 @@ class State:
         noticed soon. If the slots run out, their number doubles and the kernel resumes. Neither
         changes a result.
         """
-        start = 0
-        while start < self.n_items:
+        start, n_present = 0, len(self.problem.items)
+        while start < n_present:
             if self.should_stop():
                 raise Stopped
-            stop = min(start + self._chunk, self.n_items)
+            stop = min(start + self._chunk, n_present)
             uniforms = rng.random(stop - start)
             begin = time.perf_counter()
             reached = start
@@ -229,7 +230,7 @@ class State:
 
     def _fit_chunk(self, seconds: float, stop: int) -> None:
         """Choose the number of items of the next kernel call, so that it takes about LONGEST."""
-        if seconds < LONGEST / 4 and stop < self.n_items:
+        if seconds < LONGEST / 4 and stop < len(self.problem.items):
             self._chunk *= 2
         elif seconds > LONGEST and self._chunk > 64:
             self._chunk //= 2

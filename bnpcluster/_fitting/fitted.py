@@ -60,6 +60,8 @@ class Fitted(NamedTuple):
         Names of the rows of the table of the fit, if it had any.
     frame : FrameLike or None
         How to make data frames like that of the fit.
+    elsewhere : Elsewhere or None
+        The draws of a fit whose rows are elsewhere: all else is about its reference rows.
     """
 
     likelihood: Likelihood
@@ -83,6 +85,7 @@ class Fitted(NamedTuple):
     tree: Any = None
     row_names: Any = None
     frame: Any = None
+    elsewhere: Any = None
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -131,6 +134,12 @@ class Fitted(NamedTuple):
         """The number of columns of the tables of the fit."""
         left_out = () if self.constants is None else self.constants.columns
         return len(self.columns) + len(left_out)
+
+    def sizes(self, r: int) -> np.ndarray:
+        """The sizes of the blocks of draw `r`."""
+        if self.elsewhere is not None:
+            return self.elsewhere.draws[r].sizes
+        return np.bincount(self.posterior.labels.reshape(-1, self.posterior.n_items)[r])
 
     @property
     def latent_draws(self) -> np.ndarray | None:

@@ -338,7 +338,7 @@ def run_chains(
 
     # One pool for all rounds: some backends take seconds to start a worker.
     with interruptible(stop), watched(stop), Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
-        for until in _round_ends(lengths, current, round_length):
+        for until in round_ends(lengths, current, round_length):
             schedule = lengths.schedule
             try:
                 stop.returned.clear()
@@ -380,7 +380,7 @@ def check_learning(sampler: Sampler, schedule: Schedule, n_chains: int) -> None:
         )
 
 
-def _round_ends(
+def round_ends(
     lengths: Lengths, chains: Callable[[], list[Chain]], longest: int | None
 ) -> Iterator[int]:
     """The iterations at which rounds end, as long as `chains()` are not long enough."""

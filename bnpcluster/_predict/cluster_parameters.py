@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from bnpcluster._core import arguments
 from bnpcluster._fitting.fitted import Fitted, prior_of
-from bnpcluster._predict.kernels import load_draw
-from bnpcluster._predict.predictive import load_values, new_workspace, served
+from bnpcluster._predict.predictive import load, new_workspace, served
 from bnpcluster.partitions.parameter_draws import ParameterDraws, each
 
 MOST_DRAWS = 400  # by default, so many draws of the posterior get parameters
@@ -95,11 +94,9 @@ def _drawn(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Some draws, and the weights and the parameters of their blocks."""
     bound, partition = new_workspace(fitted)
-    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     for r in draws:
-        load_values(fitted, bound, partition, r)
-        load_draw(bound, partition, labels[r], fitted.log_urn[r])
-        sizes = np.bincount(labels[r])
+        load(fitted, bound, partition, r)
+        sizes = fitted.sizes(r)
         weights = prior_of(fitted.prior, fitted.posterior, r).draw_weights(sizes, rng)
         theta = fitted.likelihood.parameters(bound, np.arange(len(sizes)), rng)
         yield int(r), {"weights": weights, **theta}
@@ -108,12 +105,17 @@ def _drawn(
 def of_clusters(
     fitted: Fitted, r: int, theta: dict[str, Any], labels: NDArray[np.int64]
 ) -> dict[str, Any]:
-    """Averages over the rows of every cluster of the parameters of their blocks."""
+    """Averages over the rows of every cluster of the parameters of their blocks.
+
+    Where most rows are elsewhere, they are over the reference rows, which are in the first blocks.
+    """
     blocks = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)[r]
     common = np.zeros((labels.max() + 1, blocks.max() + 1))
     np.add.at(common, (labels[labels >= 0], blocks[labels >= 0]), 1.0)
     share = common / np.maximum(common.sum(axis=1, keepdims=True), 1.0)
-    result: dict[str, Any] = {"weights": common / np.bincount(blocks) @ theta["weights"][:-1]}
+    n_blocks = common.shape[1]
+    result: dict[str, Any] = {"weights": common / np.bincount(blocks) @ theta["weights"][:n_blocks]}
+    theta = {name: each(lambda v: v[:n_blocks], values) for name, values in theta.items()}
     for name, values in theta.items():
         if name in ("covariances", "variances"):
             within = each(lambda v: np.tensordot(share, v, axes=1), values)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from bnpcluster._fitting.fitted import Fitted
-from bnpcluster._predict.kernels import load_draw, write_log_weights
-from bnpcluster._predict.predictive import load_values, new_workspace
+from bnpcluster._predict.kernels import write_log_weights
+from bnpcluster._predict.predictive import load, new_workspace
 
 
 def impute(fitted: Fitted, X: np.ndarray, members: np.ndarray | None = None) -> np.ndarray:
@@ -34,8 +34,7 @@ def _expected(fitted: Fitted, X: np.ndarray, items: np.ndarray | None) -> np.nda
     # Running log-sum-exp over draws, as in predictions.
     top, total, sums = np.full(len(X), -np.inf), np.zeros((len(X), 1)), np.zeros((len(X), 1))
     for r in np.flatnonzero(weights):
-        load_values(fitted, bound, partition, r, new)
-        load_draw(bound, partition, labels[r], fitted.log_urn[r])
+        load(fitted, bound, partition, r, new)
         if items is None:
             share = np.full((len(X), fitted.log_urn.shape[1]), -np.inf)
             write_log_weights(new, partition, share)

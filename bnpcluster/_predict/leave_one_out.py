@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bnpcluster._fitting.fitted import Fitted, prior_of
-from bnpcluster._predict.kernels import load_draw, write_left_out
+from bnpcluster._predict.kernels import write_left_out
 from bnpcluster._predict.predictive import (
     draw_log_densities,
-    load_values,
+    load,
     new_workspace,
     predict,
     sample,
@@ -34,13 +34,11 @@ def left_out(fitted: Fitted, draws: NDArray[np.intp]) -> NDArray[np.float64]:
     Where chains sampled missing entries of a row, it stays among the rows that it is judged by.
     """
     bound, partition = new_workspace(fitted)
-    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     result = np.empty((len(draws), fitted.posterior.n_items))
     for row, r in zip(result, draws, strict=True):
-        load_values(fitted, bound, partition, r)
-        load_draw(bound, partition, labels[r], fitted.log_urn[r])
+        load(fitted, bound, partition, r)
         prior = prior_of(fitted.prior, fitted.posterior, r)
-        write_left_out(bound, partition, weights_without(prior, np.bincount(labels[r])), row)
+        write_left_out(bound, partition, weights_without(prior, fitted.sizes(r)), row)
     if fitted.latent is not None:
         holes = np.flatnonzero(np.isnan(fitted.X).any(axis=1))
         rows = fitted.X[holes]

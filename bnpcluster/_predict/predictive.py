@@ -16,7 +16,14 @@ from bnpcluster._core.partition import Partition, new_partition
 from bnpcluster._core.screening import needs_renewal, new_screen
 from bnpcluster._core.state import grown_bound
 from bnpcluster._fitting.fitted import Fitted
-from bnpcluster._predict.kernels import Sums, add_draws, empty_sums, load_draw
+from bnpcluster._predict.kernels import (
+    Sums,
+    add_draws,
+    add_to_sums,
+    empty_sums,
+    load_draw,
+    set_overlap,
+)
 from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
 
@@ -84,6 +91,12 @@ def sums_of(fitted: Fitted, X: np.ndarray, n_clusters: int) -> Sums:
     sums = empty_sums(len(X), n_clusters)
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     weights = fitted.posterior.weights.ravel()
+    if fitted.elsewhere is not None:
+        for r in np.flatnonzero(weights):
+            load(fitted, bound, partition, r, renewed)
+            set_overlap(labels[r], fitted.estimate, work[0], np.bincount(labels[r]))
+            add_to_sums(new, partition, work, weights[r], sums)
+        return sums
     cost = len(X) * fitted.log_urn.shape[1] + labels.shape[1]
     # Draws with values of their own are loaded one at a time.
     own = fitted.latent is not None or fitted.learned is not None
@@ -108,13 +121,11 @@ def draw_log_densities(fitted: Fitted, X: np.ndarray, draws: np.ndarray) -> np.n
     renewed = new if needs_renewal(new) else None
     capacity = len(partition.sizes)
     work = (np.zeros((capacity, 0)), new_screen(capacity))
-    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     result = np.empty((len(draws), len(X)))
     for row, r in zip(result, draws, strict=True):
         sums = empty_sums(len(X), 0)
-        load_values(fitted, bound, partition, r, renewed)
-        draw = (labels[r : r + 1], fitted.log_urn[r : r + 1], np.ones(1))
-        add_draws(bound, new, partition, draw, fitted.estimate, work, sums)
+        load(fitted, bound, partition, r, renewed)
+        add_to_sums(new, partition, work, 1.0, sums)
         row[:] = sums.top + np.log(sums.total)
     return result
 
@@ -143,6 +154,17 @@ def load_values(
         partition.labels[:] = -1
 
 
+def load(fitted: Fitted, bound: Any, partition: Partition, r: Any, new: Any = None) -> None:
+    """Put draw `r` into the slots, with its values and its urn weights."""
+    load_values(fitted, bound, partition, r, new)
+    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)[r]
+    if fitted.elsewhere is None:
+        load_draw(bound, partition, labels, fitted.log_urn[r])
+    else:
+        fitted.elsewhere.load(r, bound, partition, labels)
+        partition.log_prior[: fitted.log_urn.shape[1]] = fitted.log_urn[r]
+
+
 def thinned(fitted: Fitted, most: int | None) -> Fitted:
     """The fit with at most so many of its draws, evenly spaced; particles by their weights."""
     weights = fitted.posterior.weights.ravel()
@@ -161,6 +183,7 @@ def subset(fitted: Fitted, draws: np.ndarray, weights: np.ndarray) -> Fitted:
         log_urn=fitted.log_urn[draws],
         latent=None if latent is None else latent[None, draws],
         learned=None if learned is None else learned[None, draws],
+        elsewhere=None if fitted.elsewhere is None else fitted.elsewhere.of_draws(draws),
     )
 
 
@@ -183,8 +206,7 @@ def imputed(fitted: Fitted, X: np.ndarray) -> Fitted:
     labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     latent = []
     for r, row in enumerate(labels):
-        load_values(fitted, bound, partition, r)
-        load_draw(bound, partition, row, fitted.log_urn[r])
+        load(fitted, bound, partition, r)
         latent.append(draw_latent(bound, row, rng))
     likelihood = fitted.fixed_likelihood.imputing()
     bound = likelihood.bind_observed(X)
@@ -216,10 +238,8 @@ def _sampled(
 ) -> Iterator[list[np.ndarray]]:
     """New rows from the predictive of each draw, as many as `counts` says, if any."""
     bound, partition = new_workspace(fitted)
-    labels = fitted.posterior.labels.reshape(-1, fitted.posterior.n_items)
     for r in np.flatnonzero(counts):
-        load_values(fitted, bound, partition, r)
-        load_draw(bound, partition, labels[r], fitted.log_urn[r])
+        load(fitted, bound, partition, r)
         urn = np.exp(fitted.log_urn[r])
         chosen = rng.choice(len(urn), size=counts[r], p=urn / urn.sum())
         yield [fitted.likelihood.sample(bound, int(k), rng) for k in chosen]

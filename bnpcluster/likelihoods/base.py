@@ -111,6 +111,10 @@ class Likelihood(Component):
         """The same slots with other data: item i is now row i of `X`."""
         raise NotImplementedError(f"{type(self).__name__} must define rows(bound, X).")
 
+    def passed(self, bound: Any, X: np.ndarray) -> Any:
+        """As `rows`, for operations given parameters. What only others need may be absent."""
+        return self.rows(bound, X)
+
     def serves(self, bound: Any, X: np.ndarray | None = None) -> bool:
         """Whether `rows` accepts the missing entries of `X`; None stands for any pattern.
 

@@ -167,7 +167,7 @@ LONG_RUNS = [
     ),
     Mutant(
         "_fitting/rounds.py",
-        "_round_ends",
+        "round_ends",
         "the first chain decides what is left to do",
         "start = min(chain.iteration for chain in chains())",
         "start = chains()[0].iteration",

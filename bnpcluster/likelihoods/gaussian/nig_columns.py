@@ -38,6 +38,7 @@ from bnpcluster.likelihoods.gaussian.learned_variances import (
     prior_rate,
     register_learned,
 )
+from bnpcluster.likelihoods.gaussian.nig_sizes import marginal_normaliser, predictive_normaliser
 
 HUGE = 1e150  # take the log of a product above this, before it overflows
 
@@ -154,7 +155,7 @@ def refresh(lik, k):
         lik.precision[d, k] = r / (2.0 * (r + 1.0) * lik.rate[d, k])
         total += math.log(lik.rate[d, k])
     lik.log_rate[k] = total
-    lik.const[k] = lik.norm_predictive[m] - 0.5 * total
+    lik.const[k] = predictive_normaliser(lik, m) - 0.5 * total
     lik.half_df[k] = shape + 0.5
 
 
@@ -274,7 +275,8 @@ def _log_predictive_without(lik, k, i):
             total += math.log(product)
             product = 1.0
     total += math.log(product)
-    return lik.norm_predictive[m - 1] - 0.5 * lik.log_rate[k] + (lik.half_df[k] - 1.0) * total
+    const = predictive_normaliser(lik, m - 1) - 0.5 * lik.log_rate[k]
+    return const + (lik.half_df[k] - 1.0) * total
 
 
 @outweighs.register(InverseGammaColumns)
@@ -291,7 +293,7 @@ def _outweighs(lik, k, i):
 @log_marginal.register(InverseGammaColumns)
 def _log_marginal(lik, k):
     m = lik.size[k]
-    return lik.norm_marginal[m] - (lik.prior[1] + 0.5 * m) * lik.log_rate[k]
+    return marginal_normaliser(lik, m) - (lik.prior[1] + 0.5 * m) * lik.log_rate[k]
 
 
 @kernel

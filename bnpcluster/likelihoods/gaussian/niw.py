@@ -317,6 +317,10 @@ class NormalInverseWishart(Likelihood):
             return nested_rows(bound, Z)
         return bound._replace(X=Z)
 
+    def passed(self, bound: Any, X: np.ndarray) -> Any:
+        """As `rows`, without the predictive of an empty slot."""
+        return bound._replace(X=Units(bound.centre, bound.unit).to_internal(X))
+
     def means(self, bound: Any, n_slots: int) -> np.ndarray:
         """The posterior mean of a single column in the first slots."""
         return bound.centre + bound.unit * bound.mean[:, :n_slots].T

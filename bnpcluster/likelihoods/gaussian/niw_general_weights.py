@@ -24,6 +24,7 @@ from bnpcluster._core.operations import (
 from bnpcluster._core.screening import ROWS, log_weights_of_row, screen_rows
 from bnpcluster.likelihoods.gaussian.extremes import LOST
 from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW, row_dot
+from bnpcluster.likelihoods.gaussian.niw_sizes import marginal_normaliser, predictive_normaliser
 
 ONE = 1023 << 52  # the bits of 1.0, read as an integer
 NATS = math.log(2.0) / (1 << 52)  # by which the logarithm grows with each unit of such integers
@@ -66,7 +67,7 @@ def _log_predictive(lik, k, i):
     m = lik.size[k]
     r = lik.prior[0] + m
     t = quadratic(lik, k, i) * r / (r + 1.0)
-    const = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
+    const = predictive_normaliser(lik, m) - 0.5 * lik.log_det[k]
     return const - 0.5 * (lik.prior[1] + m + 1.0) * math.log(1.0 + t)
 
 
@@ -85,7 +86,7 @@ def _log_predictive_without(lik, k, i):
     m, rest = lik.size[k], determinant_without(lik, k, i)
     if rest < LOST:
         return -math.inf
-    const = lik.norm_predictive[m - 1] - 0.5 * lik.log_det[k]
+    const = predictive_normaliser(lik, m - 1) - 0.5 * lik.log_det[k]
     return const + 0.5 * (lik.prior[1] + m - 1.0) * math.log(rest)
 
 
@@ -97,7 +98,7 @@ def _outweighs(lik, k, i):
 @log_marginal.register(GeneralNIW)
 def _log_marginal(lik, k):
     m = lik.size[k]
-    return lik.norm_marginal[m] - 0.5 * (lik.prior[1] + m) * lik.log_det[k]
+    return marginal_normaliser(lik, m) - 0.5 * (lik.prior[1] + m) * lik.log_det[k]
 
 
 @generic
@@ -117,7 +118,7 @@ def _log_weight_bound(lik, k, i, log_prior, beta):
     z1 = inv_chol[k, 1, 0] * a + inv_chol[k, 1, 1] * b
     z2 = inv_chol[k, 2, 0] * a + inv_chol[k, 2, 1] * b + inv_chol[k, 2, 2] * c
     t = r / (r + 1.0) * (z0 * z0 + z1 * z1 + z2 * z2)
-    const = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
+    const = predictive_normaliser(lik, m) - 0.5 * lik.log_det[k]
     return log_prior + beta * (const - (lik.prior[1] + m + 1.0) * t / (2.0 + t))
 
 
@@ -136,7 +137,7 @@ def _log_weight_above(lik, k, i, log_prior, beta, floor):
     m, d, start = lik.size[k], lik.X.shape[1], 0
     r = lik.prior[0] + m
     scale, half_df = r / (r + 1.0), 0.5 * (lik.prior[1] + m + 1.0)
-    const = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
+    const = predictive_normaliser(lik, m) - 0.5 * lik.log_det[k]
     total, weight, stop = 0.0, 0.0, d if d <= 8 else 4
     while True:
         total += partial_square(lik.X, i, lik.mean, lik.inv_chol, k, lik.work[1], start, stop)
@@ -216,7 +217,7 @@ def _bounds_of_slot(lik, k, log_prior, screen):
     """
     m, bits, bounds = lik.size[k], screen.exact[k].view(np.int64), screen.bounds[k]
     half_df = 0.5 * (lik.prior[1] + m + 1.0)
-    base = log_prior + lik.norm_predictive[m] - 0.5 * lik.log_det[k]
+    base = log_prior + predictive_normaliser(lik, m) - 0.5 * lik.log_det[k]
     for r in range(ROWS):
         bounds[r] = base - half_df * (NATS * (bits[r] - ONE))
 
@@ -251,5 +252,5 @@ def _screened_weight(lik, k, i, log_prior, floor, square):
     if lik.X.shape[1] > LANES:
         return log_weight_above(lik, k, i, log_prior, 1.0, floor)
     m = lik.size[k]
-    const = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
+    const = predictive_normaliser(lik, m) - 0.5 * lik.log_det[k]
     return log_prior + const - 0.5 * (lik.prior[1] + m + 1.0) * math.log(square)

@@ -38,6 +38,7 @@ from bnpcluster.likelihoods.gaussian.learned_covariance import (
 )
 from bnpcluster.likelihoods.gaussian.niw_learned import owned, register_learned
 from bnpcluster.likelihoods.gaussian.niw_normalisers import normalisers
+from bnpcluster.likelihoods.gaussian.niw_sizes import marginal_normaliser, predictive_normaliser
 
 
 class PlanarNIW(NamedTuple):
@@ -142,7 +143,7 @@ def refresh(lik, k):
     lik.p00[k] = scale / lik.s00[k]
     lik.p11[k] = scale / lik.rest[k]
     lik.log_det[k] = math.log(lik.s00[k]) + math.log(lik.rest[k])
-    lik.const[k] = lik.norm_predictive[m] - 0.5 * lik.log_det[k]
+    lik.const[k] = predictive_normaliser(lik, m) - 0.5 * lik.log_det[k]
     lik.half_df[k] = 0.5 * (lik.prior[1] + m + 1.0)
 
 
@@ -281,7 +282,7 @@ def _log_predictive_without(lik, k, i):
     m, rest = lik.size[k], determinant_without(lik, k, i)
     if rest < LOST:
         return -math.inf
-    const = lik.norm_predictive[m - 1] - 0.5 * lik.log_det[k]
+    const = predictive_normaliser(lik, m - 1) - 0.5 * lik.log_det[k]
     return const + (lik.half_df[k] - 1.0) * math.log(rest)
 
 
@@ -299,7 +300,7 @@ def _log_predictive_all(lik, i, start, stop, out):
 @log_marginal.register(PlanarNIW)
 def _log_marginal(lik, k):
     m = lik.size[k]
-    return lik.norm_marginal[m] - 0.5 * (lik.prior[1] + m) * lik.log_det[k]
+    return marginal_normaliser(lik, m) - 0.5 * (lik.prior[1] + m) * lik.log_det[k]
 
 
 @log_weights.register(PlanarNIW)

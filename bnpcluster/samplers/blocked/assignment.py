@@ -57,6 +57,19 @@ class Message(NamedTuple):
     parameters: Any
 
 
+class Numbering(NamedTuple):
+    """The numbers of items among all rows, of which these may be some.
+
+    Item i has the number ``first + places[i]``, or ``first + i`` if `places` is empty.
+    """
+
+    first: int
+    places: np.ndarray
+
+
+IDENTITY = Numbering(0, np.zeros(0, np.uint32))
+
+
 class Part(NamedTuple):
     """What a pass over a chunk returns, and its scratch space."""
 
@@ -66,6 +79,7 @@ class Part(NamedTuple):
     high: np.ndarray
     blocks: np.ndarray  # those that a tile may join
     tile: np.ndarray  # by row of a tile
+    numbers: np.ndarray
     uniforms: np.ndarray
     ranks: np.ndarray
     tops: np.ndarray
@@ -89,6 +103,7 @@ def new_part(lik: Any, n_blocks: int) -> Part:
         high=high,
         blocks=np.zeros(n_blocks, np.intp),
         tile=tile,
+        numbers=np.zeros(TILE, np.uint64),
         uniforms=uniforms,
         ranks=np.zeros(TILE, np.uint64),
         tops=tops,
@@ -113,8 +128,15 @@ def find_leaders(key, items, labels, leaders, ranks):
                 leaders[k] = ranks[r]
 
 
+@kernel(inline=True)
+def number_of(numbering, i):
+    """The number of item i among all rows."""
+    place = np.uint64(numbering.places[i]) if len(numbering.places) else np.uint64(i)
+    return np.uint64(numbering.first) + place
+
+
 @kernel
-def assign(lik, message, items, labels, part):
+def assign(lik, message, numbering, items, labels, part):
     """Draw the labels of a chunk of items, and add up its statistics.
 
     labels[i] >= 0 is the label of a leader, which stays. All others are -1 before the pass.
@@ -125,7 +147,8 @@ def assign(lik, message, items, labels, part):
         count = min(TILE, len(items) - start)
         for r in range(TILE):
             tile[r] = items[start + (r if r < count else 0)]
-        fill_random(message.key, tile, part.uniforms, part.ranks)
+            part.numbers[r] = number_of(numbering, tile[r])
+        fill_random(message.key, part.numbers, part.uniforms, part.ranks)
         if not label_tile(lik, message, first_slack, part):
             label_tile(lik, message, NEGLIGIBLE, part)
         for r in range(TILE):

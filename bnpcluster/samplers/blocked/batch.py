@@ -73,29 +73,60 @@ def split_and_merge(
     state: State, batch: Batch, n_jobs: int | None, rng: np.random.Generator
 ) -> dict[str, int]:
     """Make a batch of moves; return how many were tried and accepted."""
-    n_blocks, odd = state.n_blocks, draw_odd(rng)
-    firsts = np.full(n_blocks, LAST)
+    odd, firsts = draw_odd(rng), np.full(state.n_blocks, LAST)
     find_firsts(odd, state.problem.items, state.labels, firsts)
+    drawn = draw_skeleton(state, firsts, batch, rng)
+    if not len(drawn.blocks):
+        return drawn.counts
+    moves = new_moves(drawn.blocks, state.sizes)
+    moves.nodes[:] = drawn.nodes
+    proposed = propose(state, moves, batch, odd, n_jobs, rng)
+    rule = Rule(batch.p_split, drawn.n_candidates, state.prior.sigma_now)
+    settle(state.problem, state.partition, moves, drawn.matching, rule, *proposed, rng)
+    return counted(drawn, moves)
+
+
+class Skeleton(NamedTuple):
+    """What a batch tries.
+
+    Attributes
+    ----------
+    matching : Matching
+        Who is paired with whom.
+    blocks, nodes : ndarray of intp, shape (moves, 2)
+        The blocks of every move, and their nodes of the matching.
+    n_candidates : int
+        The number of candidates to merge.
+    counts : dict
+        How many moves are tried, and how many merges were refused at once.
+    """
+
+    matching: Matching
+    blocks: NDArray[np.intp]
+    nodes: NDArray[np.intp]
+    n_candidates: int
+    counts: dict[str, int]
+
+
+def draw_skeleton(state: State, firsts: NDArray, batch: Batch, rng: Any) -> Skeleton:
+    """Draw what a batch tries, given the first items of all blocks."""
+    n_blocks = state.n_blocks
     splits, candidates, n_candidates = draw_roles(state.sizes, firsts, batch.p_split, rng)
     while n_blocks + 2 * n_blocks + 2 > len(state.partition.sizes):
         state.enlarge()
     matching = pair_up(state, candidates, firsts, len(splits), rng)
     blocks, nodes, n_refused = draw_moves(splits, candidates, matching, rng)
-    counts = {
-        "splits": len(splits),
-        "merges": len(blocks) - len(splits) + n_refused,
-        "lazy_merges": n_refused,
+    n_merges = len(blocks) - len(splits) + n_refused
+    counts = {"splits": len(splits), "merges": n_merges, "lazy_merges": n_refused}
+    return Skeleton(matching, blocks, nodes, n_candidates, counts)
+
+
+def counted(drawn: Skeleton, moves: Moves) -> dict[str, int]:
+    """The counts of a batch, with the moves that were accepted."""
+    return drawn.counts | {
+        "splits_accepted": int((moves.accepted & ~moves.merging).sum()),
+        "merges_accepted": int((moves.accepted & moves.merging).sum()),
     }
-    if not len(blocks):
-        return counts
-    moves = new_moves(blocks, state.sizes)
-    moves.nodes[:] = nodes
-    proposed = propose(state, moves, batch, odd, n_jobs, rng)
-    rule = Rule(batch.p_split, n_candidates, state.prior.sigma_now)
-    settle(state.problem, state.partition, moves, matching, rule, *proposed, rng)
-    counts["splits_accepted"] = int((moves.accepted & ~moves.merging).sum())
-    counts["merges_accepted"] = int((moves.accepted & moves.merging).sum())
-    return counts
 
 
 def pair_up(
@@ -139,10 +170,21 @@ def propose(
     state: State, moves: Moves, batch: Batch, odd: np.uint64, n_jobs: int | None, rng: Any
 ) -> tuple[Any, Any, Any]:
     """Divide the items of all moves; return both draws of parameters, and the sums of the pass."""
-    lik, base = state.problem.likelihood, state.n_blocks
-    n_slots = base + 2 * len(moves.blocks)
     list_members(state, moves)
     draw_anchors(moves, rng)
+    one, other, n_slots = draw_proposals(state, moves, batch, rng)
+    rule = Pass(draw_key(rng), odd, state.labels)
+    found = divide_all(state, moves, (one, other), rule, n_slots, n_jobs)
+    splitting = ~moves.merging
+    moves.sizes[splitting] = found.sizes[splitting]
+    moves.firsts[:], moves.log_q[:] = found.firsts, found.log_q
+    return one, other, found.sums
+
+
+def draw_proposals(state: State, moves: Moves, batch: Batch, rng: Any) -> tuple[Any, Any, int]:
+    """Draw launches, shares and parameters of all moves; the number of parameters is the last."""
+    lik, base = state.problem.likelihood, state.n_blocks
+    n_slots = base + 2 * len(moves.blocks)
     draw_kinds(lik, moves, batch.p_drawn, rng)
     n_dims = n_coordinates(lik)
     centres, direction = np.zeros((2, n_dims)), np.zeros(n_dims)
@@ -152,13 +194,7 @@ def propose(
     draw_shares(moves, state.prior.sigma_now, rng)
     one = draw_parameters(lik, n_slots, rng)
     fill_rests(lik, state.labels, moves, one, base, n_slots, rng)
-    other = draw_parameters(lik, n_slots, rng)
-    rule = Pass(draw_key(rng), odd, state.labels)
-    found = divide_all(state, moves, (one, other), rule, n_slots, n_jobs)
-    splitting = ~moves.merging
-    moves.sizes[splitting] = found.sizes[splitting]
-    moves.firsts[:], moves.log_q[:] = found.firsts, found.log_q
-    return one, other, found.sums
+    return one, draw_parameters(lik, n_slots, rng), n_slots
 
 
 def list_members(state: State, moves: Moves) -> None:

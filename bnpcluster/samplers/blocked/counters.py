@@ -2,7 +2,7 @@
 
 So no result depends on who computes them, or in which order. An item has a uniform, and a *rank*
 in a random order of all items. A rank is a random number of 32 bits followed by the number of the
-item, so no two are equal.
+item, so no two are equal. A *draw* has the 43 bits that are left.
 
 Salmon, J. K., Moraes, M. A., Dror, R. O. and Shaw, D. E. (2011). Parallel random numbers: as easy
 as 1, 2, 3. SC '11.
@@ -21,6 +21,7 @@ HALF = U(32)
 MULTIPLIER_0, MULTIPLIER_1 = U(0xD2511F53), U(0xCD9E8D57)
 STEP_0, STEP_1 = U(0x9E3779B9), U(0xBB67AE85)
 UNIT = 2.0**-53  # one of the 53 random bits of a uniform
+REST = U(0x7FF)  # its other bits
 
 
 def draw_key(rng: np.random.Generator) -> NDArray[np.uint64]:
@@ -58,3 +59,13 @@ def fill_ranks(key, items, ranks):
         i = U(items[r])
         two = philox(key, i)[1]
         ranks[r] = ((two >> HALF) << HALF) | i
+
+
+@kernel
+def fill_orders(key, items, ranks, draws):
+    """The rank of every item, and its draw: bits that neither the rank nor the uniform has."""
+    for r in range(len(items)):
+        i = U(items[r])
+        one, two = philox(key, i)
+        ranks[r] = ((two >> HALF) << HALF) | i
+        draws[r] = ((two & LOW) << HALF) | ((one & REST) << U(21))

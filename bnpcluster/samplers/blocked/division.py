@@ -23,7 +23,14 @@ from bnpcluster._core.parameter_operations import (
     new_sums,
 )
 from bnpcluster._core.state import State, Stopped
-from bnpcluster.samplers.blocked.assignment import CHUNK, LAST, exp_of_negative
+from bnpcluster.samplers.blocked.assignment import (
+    CHUNK,
+    IDENTITY,
+    LAST,
+    Numbering,
+    exp_of_negative,
+    number_of,
+)
 from bnpcluster.samplers.blocked.counters import fill_random
 from bnpcluster.samplers.blocked.restricted_sweep import add_up, in_threads
 from bnpcluster.samplers.blocked.skeleton import rank_of
@@ -111,6 +118,7 @@ class Division(NamedTuple):
     log_q: np.ndarray  # by move
     sums: Any  # by parameters
     tile: np.ndarray
+    numbers: np.ndarray
     labels: np.ndarray
     uniforms: np.ndarray
     ranks: np.ndarray
@@ -130,6 +138,7 @@ def new_division(lik: Any, n_moves: int, n_parameters: int) -> Division:
         log_q=np.zeros(n_moves),
         sums=new_sums(lik, n_parameters),
         tile=tile,
+        numbers=np.zeros(TILE, np.uint64),
         labels=labels,
         uniforms=uniforms,
         ranks=np.zeros(TILE, np.uint64),
@@ -144,12 +153,13 @@ class Pass(NamedTuple):
     """What all chunks of a pass share.
 
     Sides are drawn by the numbers of `key`, or those of the state for a merge. `odd` orders the
-    items.
+    items. `numbering` has their numbers, which `moves.anchors` are, too.
     """
 
     key: np.ndarray
     odd: np.uint64
     labels: np.ndarray
+    numbering: Numbering = IDENTITY
 
 
 def divide_all(
@@ -196,13 +206,14 @@ def divide_tile(lik, moves, parameters, rule, g, p, count, part):
     tile, scores, blocks, sides = part.tile, part.scores, part.blocks, moves.sides
     for r in range(TILE):
         tile[r] = moves.members[p + (r if r < count else 0)]
+        part.numbers[r] = number_of(rule.numbering, tile[r])
         scores[0, r], scores[1, r] = moves.log_shares[g, 0], moves.log_shares[g, 1]
     blocks[0], blocks[1] = moves.parameters[g, 0], moves.parameters[g, 1]
     one, other = parameters
     add_log_densities(lik, one, tile, blocks[:1], math.inf, part.scratch, scores[:1])
     add_log_densities(lik, other, tile, blocks[1:], math.inf, part.scratch, scores[1:])
     if not moves.merging[g]:
-        fill_random(rule.key, tile, part.uniforms, part.ranks)
+        fill_random(rule.key, part.numbers, part.uniforms, part.ranks)
     part.log_q[g] += choose_sides(moves, rule, g, p, count, part)
     if moves.merging[g]:
         return
@@ -212,7 +223,7 @@ def divide_tile(lik, moves, parameters, rule, g, p, count, part):
             side = sides[p + r]
             part.labels[r] = blocks[side]
             part.sizes[g, side] += 1
-            rank = rank_of(rule.odd, tile[r])
+            rank = rank_of(rule.odd, part.numbers[r])
             if rank < part.firsts[g, side]:
                 part.firsts[g, side] = rank
     add_rows(lik, one, part.sums, tile, part.labels, part.scratch)
@@ -225,11 +236,12 @@ def choose_sides(moves, rule, g, p, count, part):
     for r in range(TILE):
         smaller[r] = exp_of_negative(max(-abs(scores[1, r] - scores[0, r]), -NEGLIGIBLE))
     second, product, log_q = moves.blocks[g, 1], 1.0, 0.0
+    anchor, other = np.uint64(moves.anchors[g, 0]), np.uint64(moves.anchors[g, 1])
     for r in range(count):
-        odds, place = scores[1, r] - scores[0, r], p + r - moves.offset[g]
+        odds = scores[1, r] - scores[0, r]
         likelier = int(odds > 0.0)
-        if place < 2:
-            sides[p + r] = place
+        if part.numbers[r] == anchor or part.numbers[r] == other:
+            sides[p + r] = int(part.numbers[r] == other)
             continue
         if moves.merging[g]:
             rarer = int(rule.labels[part.tile[r]] == second) != likelier

@@ -7,7 +7,7 @@ for every prior of Gibbs type, with weights from Dirichlet(n_b - sigma).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from bnpcluster._core.parameter_operations import TILE, draw_parameters, gather
 from bnpcluster._core.state import State, Stopped
 from bnpcluster.samplers.blocked.assignment import (
     CHUNK,
+    IDENTITY,
     LAST,
     Message,
     Part,
@@ -75,11 +76,11 @@ def draw_log_weights(concentrations: NDArray, rng: np.random.Generator) -> NDArr
 def part_of_chunk(lik: Any, message: Message, labels: NDArray, items: NDArray) -> Part:
     """Write the labels of a chunk, and return its statistics."""
     part = new_part(lik, len(message.leaders))
-    assign(lik, message, items, labels, part)
+    assign(lik, message, IDENTITY, items, labels, part)
     return part
 
 
-def in_threads(run: Any, chunks: list[Any], n_jobs: int | None) -> Iterator[Any]:
+def in_threads(run: Any, chunks: Sequence[Any], n_jobs: int | None) -> Iterator[Any]:
     """What `run` returns for all chunks, in their order, computed by threads."""
     n_threads = min(how_many_threads(n_jobs), len(chunks))
     if n_threads < 2:

@@ -1,0 +1,203 @@
+"""A chain whose rows are elsewhere: exact, and the same however rows are divided among threads."""
+
+import numpy as np
+import pytest
+
+from bnpcluster._core.jit import DISABLED
+from bnpcluster._core.state import State
+from bnpcluster.likelihoods import (
+    LIKELIHOODS,
+    NormalInverseGamma,
+    NormalInverseWishart,
+)
+from bnpcluster.likelihoods.gaussian import nig_sizes, niw_sizes
+from bnpcluster.priors import NGG, DirichletProcess, PitmanYor
+from bnpcluster.samplers import Blocked, Gibbs
+from bnpcluster.samplers.base import Sampler, can_sample
+from bnpcluster.samplers.blocked import elsewhere
+from bnpcluster.samplers.blocked.assignment import CHUNK, LAST, Message, Numbering
+from bnpcluster.samplers.blocked.batch_elsewhere import divide_over, joined
+from bnpcluster.samplers.blocked.counters import LOW
+from bnpcluster.samplers.blocked.elsewhere import Chunk, labels_of, new_chunk, pass_over, total
+from bnpcluster.samplers.blocked.root import Root
+from bnpcluster.testing import check_sampler
+
+N_REPLICATES = 20 if DISABLED else 4000
+
+
+def chunks_of(likelihood, bound, X, ends):
+    """The rows in chunks that begin at 0 and at the ends."""
+    starts = (0, *ends)
+    parts = zip(starts, (*ends, len(X)), strict=True)
+    return [new_chunk(likelihood, bound, X[start:stop], start) for start, stop in parts]
+
+
+def found_by(likelihood, bound, sent, chunks, n_threads=None):
+    """What a pass over all chunks finds."""
+    parts = [pass_over(likelihood, bound, [sent], chunk, n_threads)[0][0] for chunk in chunks]
+    return total(parts)
+
+
+class Passes(Sampler):
+    """One iteration of a chain whose rows are in several chunks, given the labels of all."""
+
+    requires = Gibbs.requires
+
+    def __init__(self, likelihood=None, X=None, n_scanned=2, ends=(2,), moves=True):
+        self.likelihood, self.X, self.n_scanned, self.ends = likelihood, X, n_scanned, ends
+        self.moves = moves
+
+    def step(self, state, rng):
+        rows = self.X[: len(state.labels)]
+        bound = state.problem.likelihood
+        root = Root(
+            self.likelihood,
+            bound,
+            state.prior,
+            state.labels.copy(),
+            n_items=len(rows),
+            n_scanned=self.n_scanned,
+            makes_batches=self.moves,
+        )
+        chunks = chunks_of(self.likelihood, bound, rows, self.ends)
+        sent = root.first(rng)
+        parts = []
+        for chunk in chunks:  # all rows keep their labels, so what is found is the present state
+            own = state.labels[chunk.numbering.first + chunk.places].astype(np.int32)
+            arguments = (self.likelihood, bound, [sent], [own], chunk, 0)
+            parts += elsewhere._pass_over_some(*arguments)
+        root.receive(total(parts))
+        assert root.log_joint() == pytest.approx(state.log_joint(), abs=1e-8)
+        plan = root.plan(rng) if self.moves else None
+        if plan is not None:
+            divided = []
+            for chunk in chunks:
+                own = state.labels[chunk.numbering.first + chunk.places].astype(np.int32)
+                divided.append(divide_over(self.likelihood, bound, plan, own, chunk))
+            root.settle(joined(divided), rng)
+        sent = root.next(rng)
+        root.receive(found_by(self.likelihood, bound, sent, chunks))
+        labels = [labels_of(self.likelihood, bound, sent.message, chunk) for chunk in chunks]
+        state.labels[:] = np.concatenate(labels)
+        state.rebuild()
+        assert root.log_joint() == pytest.approx(state.log_joint(), abs=1e-8)
+        return {"sweeps": 1}
+
+
+def examples():
+    """One example of every likelihood that the sampler serves."""
+    for name, cls in LIKELIHOODS.items():
+        for j, (likelihood, X) in enumerate(cls.examples(np.random.default_rng(1))):
+            if can_sample(Blocked, likelihood.bind(X[:5])):
+                yield pytest.param(likelihood, X[:5], id=f"{name}-{j}")
+
+
+@pytest.mark.parametrize(("likelihood", "X"), list(examples()))
+def test_one_iteration_leaves_the_posterior_as_it_is(likelihood, X):
+    sampler = Passes(likelihood, X, n_scanned=1)
+    check_sampler(sampler, likelihood, PitmanYor(0.8, 0.3), X, n_replicates=N_REPLICATES)
+
+
+@pytest.mark.parametrize("prior", [DirichletProcess(1.5), NGG(1.0, 0.4)])
+@pytest.mark.parametrize("n_scanned", [0.5, 5])
+def test_every_prior_and_any_number_of_rows_to_scan(prior, n_scanned):
+    X = np.array([[-1.0, 0.3], [0.2, 0.1], [0.4, -0.6], [2.0, 1.0], [1.6, 0.9]])
+    likelihood = NormalInverseWishart(mean=[0.0, 0.0], kappa=0.2, nu=4.0, scale=1.0)
+    sampler = Passes(likelihood, X, n_scanned, ends=(1, 4))
+    check_sampler(sampler, likelihood, prior, X, n_replicates=N_REPLICATES)
+
+
+def blobs(n, d=2):
+    rng = np.random.default_rng(0)
+    y = rng.integers(4, size=n)
+    return 4.0 * rng.normal(size=(4, d))[y] + rng.normal(size=(n, d)), y
+
+
+def run(X, ends, n_threads=None, n_iterations=4, kind=np.float64):
+    """Labels and statistics after some iterations."""
+    likelihood, (_, y) = NormalInverseWishart(), blobs(len(X))
+    bound, rng = likelihood.bind(X[:200]), np.random.default_rng(1)
+    root = Root(likelihood, bound, DirichletProcess(1.0), y[:200], n_items=len(X), n_scanned=50)
+    chunks = chunks_of(likelihood, bound, X.astype(kind), ends)
+    sent, seen = root.first(rng), []
+    for _ in range(n_iterations):
+        root.receive(found_by(likelihood, bound, sent, chunks, n_threads))
+        labels = [labels_of(likelihood, bound, sent.message, c, n_threads) for c in chunks]
+        seen.append(np.concatenate(labels))
+        sent = root.next(rng)
+    return seen, root
+
+
+def test_nothing_depends_on_the_number_of_threads():
+    X = blobs(CHUNK + 300)[0]
+    one, two = (run(X, (40, 700), n_threads, 2) for n_threads in (1, 3))
+    assert np.array_equal(one[0], two[0])
+    assert one[1].log_joint() == two[1].log_joint()
+
+
+def test_statistics_are_those_of_the_labels_and_leaders_stay():
+    X = blobs(700)[0]
+    likelihood, (_, y) = NormalInverseWishart(), blobs(700)
+    bound, rng = likelihood.bind(X[:200]), np.random.default_rng(1)
+    root = Root(likelihood, bound, DirichletProcess(1.0), y[:200], n_items=700, n_scanned=50)
+    chunks = chunks_of(likelihood, bound, X, (40, 300))
+    sent, before = root.first(rng), None
+    for _ in range(5):
+        root.receive(found_by(likelihood, bound, sent, chunks))
+        labels = np.concatenate([labels_of(likelihood, bound, sent.message, c) for c in chunks])
+        whole = State(bound, root.prior, np.zeros(200, int), n_items=700)
+        whole = State(
+            likelihood.rows(bound, X), root.prior, np.unique(labels, return_inverse=True)[1]
+        )
+        assert np.array_equal(np.sort(whole.sizes), np.sort(root.sizes))
+        assert root.log_joint() == pytest.approx(whole.log_joint(), rel=1e-9)
+        firsts = sent.message.leaders & LOW
+        if before is not None:
+            assert np.array_equal(labels[firsts.astype(int)], np.arange(len(firsts)))
+        found, before = root.found, labels
+        assert np.array_equal(found.scanned.rows, X[found.scanned.numbers])
+        assert len(found.scanned.numbers) == len(set(found.scanned.numbers.tolist()))
+        sent = root.next(rng)
+
+
+def test_rows_in_single_precision_give_the_same_labels_up_to_rounding():
+    X = blobs(600)[0].astype(np.float32)
+    one, two = run(X, (100,), kind=np.float32), run(X, (100,))
+    assert all(np.array_equal(a, b) for a, b in zip(one[0], two[0], strict=True))
+
+
+def test_labels_do_not_depend_on_the_order_in_a_chunk():
+    """A chunk may be kept in any order, as long as every row keeps its number."""
+    X = blobs(500)[0]
+    likelihood = NormalInverseWishart()
+    bound, rng = likelihood.bind(X), np.random.default_rng(1)
+    root = Root(likelihood, bound, DirichletProcess(1.0), blobs(500)[1], n_items=500, n_scanned=9)
+    sent, order = root.first(rng), rng.permutation(500)
+    plain = Chunk(X, Numbering(7, np.zeros(0, np.uint32)))
+    mixed = Chunk(X[order], Numbering(7, order.astype(np.uint32)))
+    message = Message(
+        sent.message.key, np.array([7 + 5, 7 + 9, 7, LAST], np.uint64), *sent.message[2:]
+    )
+    labels = [labels_of(likelihood, bound, message, chunk) for chunk in (plain, mixed)]
+    assert np.array_equal(*labels)
+    assert labels[0][[5, 9, 0]].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("cls", "sizes"), [(NormalInverseWishart, niw_sizes), (NormalInverseGamma, nig_sizes)]
+)
+def test_normalisers_beyond_the_table_continue_it(cls, sizes, d):
+    X = 3.0 * np.random.default_rng(0).normal(size=(60, d)) + 1.0
+    bound = cls().bind(X)
+    if d == 1:
+        sizes = nig_sizes
+    for m in (0, 1, 17, 60):
+        assert sizes.predictive_beyond(bound, m) == pytest.approx(
+            bound.norm_predictive[m], abs=1e-12
+        )
+        assert sizes.marginal_beyond(bound, m) == pytest.approx(bound.norm_marginal[m], abs=1e-12)
+        assert sizes.predictive_normaliser(bound, m) == bound.norm_predictive[m]
+    for m in (62, 1000):
+        assert sizes.marginal_normaliser(bound, m) == sizes.marginal_beyond(bound, m)
+        assert sizes.predictive_normaliser(bound, m) == sizes.predictive_beyond(bound, m)
