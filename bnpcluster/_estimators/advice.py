@@ -25,6 +25,12 @@ LONGER = {
     ),
 }
 """What makes the chains longer: what set their length, or "auto" if they ended by themselves."""
+AGAIN = {
+    "n_draws": "Raise n_draws and n_warmup",
+    "max_draws": "Raise max_draws",
+    "auto": "Set n_draws and n_warmup",
+}
+"""The same, for chains that cannot be continued."""
 IN_SEARCH = (
     "Some fits of this search have not converged, and their scores are less certain. To improve "
     "them, raise max_draws (or n_draws), or n_particles. This is said once per search."
@@ -37,7 +43,11 @@ RUNS_DIFFER = Message(
 
 
 def advice(
-    n_draws: Any, max_draws: int, posterior: Posterior, diagnostics: Diagnostics | RunDiagnostics
+    n_draws: Any,
+    max_draws: int,
+    posterior: Posterior,
+    diagnostics: Diagnostics | RunDiagnostics,
+    can_continue: bool = True,
 ) -> str:
     """The text of the warning, given the parameters that set the length of the chains."""
     if is_in_search():
@@ -47,4 +57,4 @@ def advice(
     automatic = isinstance(n_draws, str)
     cut = were_cut(automatic, posterior.n_draws, max_draws)
     limit = "max_draws" if cut else "auto" if automatic else "n_draws"
-    return Message(NOT_CONVERGED, LONGER[limit], ".")
+    return Message(NOT_CONVERGED, LONGER[limit] if can_continue else AGAIN[limit], ".")

@@ -217,6 +217,11 @@ class Sampled(ClusterMixin, BaseEstimator):
             )
         more = arguments.count("n_draws", n_draws, 1)
         fitted = self._fitted
+        if fitted.elsewhere is not None:
+            raise ValueError(
+                "continue_fit is not available after a fit of a dask collection: refit with more "
+                "n_draws."
+            )
         outcome = chain_runs.extend(
             fitted, more, settings.n_jobs(self.n_jobs), settings.level("verbose", self.verbose)
         )
@@ -278,7 +283,8 @@ class Sampled(ClusterMixin, BaseEstimator):
             if outcome.evidence is not None:
                 self.log_evidence_, self.log_evidence_se_ = outcome.evidence
         if self.converged_ is False:
-            text = advice(self.n_draws, self.max_draws, fitted.posterior, outcome.diagnostics)
+            found, here = (fitted.posterior, outcome.diagnostics), fitted.elsewhere is None
+            text = advice(self.n_draws, self.max_draws, *found, can_continue=here)
             if is_new(text):
                 warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return self
@@ -303,6 +309,8 @@ class Sampled(ClusterMixin, BaseEstimator):
                 groups = fitted.tree.cut(level, most)
             except KeyboardInterrupt:  # keep the components as they are
                 finished = False
+        if smallest is not None:
+            smallest = int(np.ceil(smallest / fitted.rows_per_item))
         found = clusters.numbered(groups, components, smallest)
         is_same = np.array_equal(found, np.arange(len(found)))
         return fitted._replace(clusters=None if is_same else found), finished
@@ -337,6 +345,11 @@ class Sampled(ClusterMixin, BaseEstimator):
         [1, 0]
         """
         check_is_fitted(self)
+        if self._fitted.elsewhere is not None:
+            raise ValueError(
+                "align is not available after a fit of a dask collection: compare labels_ with the "
+                "earlier labels."
+            )
         earlier = np.asarray(labels)
         if earlier.shape != self.labels_.shape or earlier.dtype.kind not in "iu":
             other = earlier.shape != self.labels_.shape and hasattr(type(self), "predict")

@@ -26,7 +26,7 @@ MOST_NUMBERS = 12  # numbers of clusters whose probabilities are listed
 def describe_clusters(model: Any) -> dict[str, str]:
     """Lines about the point estimate and about the posterior of the number of clusters."""
     fitted, what = model._fitted, word(model)
-    found = {what: f"{_estimated(model)}, sizes {_shown_sizes(_components(fitted))}"}
+    found = {what: f"{_estimated(model)}, sizes {_shown_sizes(fitted, _components(fitted))}"}
     if not fitted.components_are_clusters:
         found["clusters"] = _from_components(model)
     found[f"number of {what}"] = _numbers(model.n_clusters_posterior_)
@@ -85,15 +85,15 @@ def _from_components(model: Any) -> str:
         then = "" if level is None else ", and then others"
         text += "" if most is None else f"{then} until there are at most {most}"
     if model.n_clusters_:
-        text += f"; sizes {_shown_sizes(labels[labels >= 0])}"
+        text += f"; sizes {_shown_sizes(model._fitted, labels[labels >= 0])}"
     left = int(np.sum(labels < 0))
     if left:
         text += f"; {model._counted} in no cluster of at least {model.min_cluster_size}: {left}"
     return text
 
 
-def _shown_sizes(labels: np.ndarray) -> str:
-    sizes = np.bincount(labels)
+def _shown_sizes(fitted: Fitted, labels: np.ndarray) -> str:
+    sizes = np.rint(np.bincount(labels) * fitted.rows_per_item).astype(int)
     shown = ", ".join(map(str, sizes[:12]))
     return shown + (f", ... ({len(sizes)} in all)" if len(sizes) > 12 else "")
 

@@ -141,8 +141,9 @@ class Described:
         inside = labels >= 0
         sure = np.zeros(len(labels))
         sure[inside] = own_membership(self.posterior_, labels)[inside]
+        sizes = np.bincount(labels[inside], minlength=len(weights)) * fitted.rows_per_item
         return Description(
-            sizes=np.bincount(labels[inside], minlength=len(weights)),
+            sizes=np.rint(sizes).astype(np.intp),
             share=weights,
             low=low,
             high=high,

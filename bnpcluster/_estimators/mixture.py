@@ -19,6 +19,7 @@ from bnpcluster._estimators.base import Components, Sampled
 from bnpcluster._estimators.clusters import assigned, limit, of_clusters, threshold, tree_of
 from bnpcluster._estimators.described import Described
 from bnpcluster._estimators.digits import count
+from bnpcluster._estimators.elsewhere import FitsElsewhere, by_block, is_dask, none, one_per_cluster
 from bnpcluster._estimators.encoding import Encoding, FrameLike, is_frame, with_values
 from bnpcluster._estimators.hyper_parameters import (
     describe,
@@ -76,7 +77,14 @@ def _takes_rows(model: Any) -> bool:
     )
 
 
-class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, ReadsRows, Sampled):
+class Mixture(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    Described,
+    ReadsRows,
+    FitsElsewhere,
+    Sampled,
+):
     """Base class of the mixtures. A subclass defines a constructor and a method `_prior`."""
 
     def __sklearn_tags__(self) -> Any:
@@ -118,6 +126,8 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
             The fitted estimator.
         """
         with self._unchanged_by_errors():
+            if is_dask(X):
+                return self._fit_elsewhere(X)
             likelihood, prior, sampler = self._components()
             X, likelihood, reading = self._read_rows(X, likelihood)
             components = (likelihood, prior, sampler)
@@ -200,7 +210,13 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         if isinstance(self._fitted.likelihood, PyClone):
             samples = count(d // len(COLUMNS), "sample")
             return f"{count(n, 'mutation')} in {samples}"
-        return f"{count(n, 'row')}, {count(d, 'column')}"
+        elsewhere, columns = self._fitted.elsewhere, count(d, "column")
+        if elsewhere is not None:
+            return (
+                f"{count(elsewhere.n_rows, 'row')}, {columns}; posterior_ and what follows from it "
+                f"are about {count(n, 'random row')} of these, reference_rows_"
+            )
+        return f"{count(n, 'row')}, {columns}"
 
     def _describe_missing(self) -> str:
         """How many cells of the modelled rows and columns are missing."""
@@ -309,6 +325,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         """The memberships of clusters at rows that were read already."""
         return of_clusters(self._fitted, self._predicted(X, True).membership)
 
+    @by_block(np.int32, none)
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable cluster of each row.
 
@@ -331,6 +348,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         labels = [assigned(of_clusters(self._fitted, part.membership)) for part in parts]
         return np.where(without_values(rows), -1, np.concatenate(labels))
 
+    @by_block(np.float64, one_per_cluster)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each cluster for each row.
 
@@ -353,6 +371,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         """
         return self._memberships(self._new_rows(X))
 
+    @by_block(np.float64, one_per_cluster)
     def transform(self, X: Any) -> np.ndarray:
         """Return membership probabilities, the same as `predict_proba`.
 
@@ -368,6 +387,7 @@ class Mixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described, Read
         """
         return self.predict_proba(X)
 
+    @by_block(np.float64, none)
     def score_samples(self, X: Any) -> np.ndarray:
         """Log posterior predictive density of each row.
 

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from bnpcluster._core import arguments
 from bnpcluster._core.messages import Action, Message
 from bnpcluster._fitting.checkpoint import Checkpoint, digest_of_code, frozen, thawed
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task, urn_weights
 from bnpcluster._fitting.followed import Followed
-from bnpcluster._fitting.initial_labels import initial_labels, initial_learned
+from bnpcluster._fitting.large_starts import is_large, start_from_some
 from bnpcluster._fitting.lengths import Asked, Lengths
 from bnpcluster._fitting.progress import progress_display
 from bnpcluster._fitting.rounds import BOUNDARY, Chain, run_chains, stats, warm_up_kernels
 from bnpcluster._fitting.searches import is_new
+from bnpcluster._fitting.starts import start_chains
 from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster._fitting.workers import lost_workers
 from bnpcluster.diagnostics import diagnose
@@ -64,7 +64,10 @@ def fit(
     if saved and previous is None:
         chains = saved.load(task.prior, task.X.shape[0], task.n_chains, bound)
     if chains is None:
-        chains = start_chains(task, bound, init, previous)
+        if previous is None and is_large(task, init):
+            chains = start_from_some(task, bound)
+        else:
+            chains = start_chains(task, bound, init, previous)
     lengths = Lengths(asked, Followed.of(task.X, task.likelihood), task.X.shape)
     chains, interrupted = run_to_end(chains, bound, task, lengths, saved)
     return make_outcome(chains, bound, task, lengths, interrupted)
@@ -96,37 +99,6 @@ def can_warm_start(fitted: Fitted | None, n_items: int, n_chains: int) -> bool:
     """Whether a new fit can start from the last states of an earlier one."""
     states = [] if fitted is None else fitted.states
     return len(states) == n_chains > 0 and len(states[0]["labels"]) == n_items
-
-
-def start_chains(task: Task, bound: Any, init: Any, previous: Fitted | None) -> list[Chain]:
-    """New chains, from the last states of a previous fit or from initial labels."""
-    seeds = [
-        [np.random.default_rng(s) for s in child.spawn(2)]
-        for child in arguments.seed_sequence(task.random_state).spawn(task.n_chains)
-    ]
-    if previous is not None:
-        # Continue with the generators, too: new ones from the same seeds would repeat the draws.
-        last = [thawed(arrays, task.prior) for arrays in previous.states]
-        same = repr(task.sampler) == repr(previous.sampler)
-        learns = repr(task.likelihood) == repr(previous.likelihood)
-        return [
-            Chain(
-                c.labels,
-                c.prior,
-                c.rng,
-                tuning=c.tuning if same else {},
-                guide=c.guide if same else None,
-                learned=c.learned if learns else None,
-            )
-            for c in last
-        ]
-    early = [rng for rng, _ in seeds]
-    labels = initial_labels(init, task.X, task.likelihood, task.prior, early)
-    learned = initial_learned(bound, task, early)
-    return [
-        Chain(row, task.prior, rng, learned=values)
-        for row, values, (_, rng) in zip(labels, learned, seeds, strict=True)
-    ]
 
 
 def run_to_end(
@@ -193,6 +165,7 @@ def make_outcome(
     lengths: Lengths,
     interrupted: bool,
     old: Fitted | None = None,
+    can_continue: bool = True,
 ) -> Outcome:
     """The record of the fit and its diagnostics; new draws follow those of the fit `old`."""
     stop = Stop()
@@ -218,9 +191,10 @@ def make_outcome(
         diagnostics = diagnose(
             posterior,
             pairs=None if lengths.schedule.followed is None else lengths.schedule.followed.pairs,
-            other=_other(fitted),
+            other=_other(fitted) if can_continue else "",
             shared=fitted.sampler.learns_from is not None,
             limit=lengths.limit(posterior.n_draws),
+            can_continue=can_continue,
         )
         n_iter = max(chain.iteration for chain in chains)
         counts = stats(chains)

@@ -135,6 +135,13 @@ class Fitted(NamedTuple):
         left_out = () if self.constants is None else self.constants.columns
         return len(self.columns) + len(left_out)
 
+    @property
+    def rows_per_item(self) -> float:
+        """The number of rows that an item stands for: 1, unless most rows are elsewhere."""
+        if self.elsewhere is None:
+            return 1.0
+        return self.elsewhere.n_rows / self.posterior.n_items
+
     def sizes(self, r: int) -> np.ndarray:
         """The sizes of the blocks of draw `r`."""
         if self.elsewhere is not None:

@@ -36,9 +36,6 @@ class RowsElsewhere(Protocol):
     def sample(self, key: NDArray, n: int) -> tuple[NDArray[np.int64], NDArray]:
         """The numbers of the `n` rows of least rank in the order that `key` names, and the rows."""
 
-    def prepare(self, likelihood: Any, bound: Any) -> None:
-        """Get ready for passes with these bound data."""
-
     def pass_over(self, sent: Sequence[Sent]) -> list[Found]:
         """What passes over all rows find, by chain."""
 

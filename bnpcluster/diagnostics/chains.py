@@ -190,6 +190,7 @@ def diagnose(
     other: str = "",
     shared: bool = False,
     limit: str = "",
+    can_continue: bool = True,
 ) -> Diagnostics:
     """Assess whether the chains of a posterior agree, and how many effective draws they have.
 
@@ -207,6 +208,8 @@ def diagnose(
     limit : str, default=""
         The parameter of the fit that set the number of draws, "n_draws" or "max_draws". The command
         line advises to raise this one.
+    can_continue : bool, default=True
+        Whether more draws can be appended to these. If not, the verdict advises to raise `limit`.
 
     Returns
     -------
@@ -240,5 +243,6 @@ def diagnose(
         other,
         shared,
         limit,
+        can_continue,
     )
     return Diagnostics(table, *judge(evidence))

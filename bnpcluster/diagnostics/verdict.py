@@ -77,6 +77,8 @@ class Evidence(NamedTuple):
         Whether the chains learnt from one another.
     limit : str
         The parameter that set the number of draws; empty if that is not known.
+    can_continue : bool
+        Whether more draws can be appended.
     """
 
     posterior: Posterior
@@ -87,6 +89,7 @@ class Evidence(NamedTuple):
     other: str
     shared: bool
     limit: str = ""
+    can_continue: bool = True
 
     @property
     def longer(self) -> Action:
@@ -95,14 +98,18 @@ class Evidence(NamedTuple):
             return MORE_PARTICLES
         if not self.limit:
             return RUN_LONGER
-        return Action(RUN_LONGER.python, f"run longer with more {parameter(self.limit).shell}")
+        more = parameter(self.limit)
+        python = RUN_LONGER.python if self.can_continue else f"run longer with more {more.python}"
+        return Action(python, f"run longer with more {more.shell}")
 
     def enough(self, more: int) -> Action:
         """What gives so many more draws per chain."""
         if not self.limit:
             return more_draws(more)
         n_draws = self.posterior.n_draws + more
-        return Action(more_draws(more).python, f"{parameter(self.limit).shell} {n_draws}")
+        name = parameter(self.limit)
+        python = more_draws(more).python if self.can_continue else f"{name.python}={n_draws}"
+        return Action(python, f"{name.shell} {n_draws}")
 
     @property
     def who(self) -> str:

@@ -102,7 +102,7 @@ class Blocked(Sampler):
 
     def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
         """A collapsed scan of some rows, splits and merges, then a restricted sweep of all."""
-        n_scanned, n_jobs = self._n_scanned(state), self._n_jobs()
+        n_scanned, n_jobs = self.n_scanned_of(state.n_items), self._n_jobs()
         n_batches = whole("n_batches", self.n_batches, 0)
         if state.problem.beta != 1.0:
             # A power of the marginal likelihood has no parameters to draw.
@@ -114,10 +114,11 @@ class Blocked(Sampler):
         restricted_sweep(state, n_jobs, rng)
         return counts
 
-    def _n_scanned(self, state: State) -> int:
-        """The number of rows to scan."""
+    def n_scanned_of(self, n_items: int, most: int | None = None) -> int:
+        """The number of rows to scan of so many; by default, at most `most`."""
         if isinstance(self.n_scanned, str) and self.n_scanned == "auto":
-            return max(state.n_items // SHARE, min(FEW, state.n_items))
+            found = max(n_items // SHARE, min(FEW, n_items))
+            return found if most is None else min(found, most)
         return whole("n_scanned", self.n_scanned, 1)
 
     def _n_jobs(self) -> int | None:

@@ -132,10 +132,11 @@ class Root(State):
 
     def plan(self, rng: np.random.Generator) -> Plan | None:
         """Draw a batch of moves; what to send to divide unions. None: nothing is to be divided."""
-        if not self.makes_batches:
-            return None
+        found, sent = self._last
+        if not self.makes_batches or len(found.sizes) < len(sent.message.leaders):
+            return None  # after the first pass, blocks may have other numbers than in its message
         self.show(self._scanned.rows[:0], np.zeros(0, np.intp))
-        self._batch_now = propose(self, *self._last, rng)
+        self._batch_now = propose(self, found, sent, rng)
         return None if self._batch_now is None else self._batch_now.plan
 
     def settle(self, divided: Divided, rng: np.random.Generator) -> dict[str, int]:
