@@ -16,6 +16,7 @@ from bnpcluster._fitting.dask_rows import MOST_ROWS, DaskRows, client_in_force
 from bnpcluster._fitting.empty_rows import ObservedRows
 from bnpcluster._fitting.fitted import Fitted
 from bnpcluster._fitting.lengths import Asked
+from bnpcluster._fitting.walk_checkpoint import WalkCheckpoint
 from bnpcluster._fitting.walks import N_START, Sample, generator_of
 from bnpcluster.likelihoods import Columns
 from bnpcluster.samplers import Blocked, Sampler, SplitMerge
@@ -206,7 +207,11 @@ class FitsElsewhere:
                 arguments.count("thin", self.thin, 1),
                 arguments.count("max_draws", self.max_draws, 1),
             )
-            outcome = chains_elsewhere.fit(task, sample, rows, asked, self.init, scanned)
+            saved = None
+            if self.checkpoint is not None:
+                named = (self._identity(), task, sample, table.chunks[0])
+                saved = WalkCheckpoint(self.checkpoint, *named)
+            outcome = chains_elsewhere.fit(task, sample, rows, asked, self.init, scanned, saved)
         reference = ReferenceRows(numbers[: len(task.X)], len(task.X))
         reading |= {"observed": reference, "row_names": None}
         self._adopt(outcome, **reading)
@@ -290,8 +295,6 @@ class FitsElsewhere:
                 "likelihood='columns' reads types of columns from a table in memory: for a dask "
                 "collection, name the likelihood of every column, for instance {'age': 'nig'}."
             )
-        if self.checkpoint is not None:
-            raise ValueError("A fit of a dask collection keeps no checkpoint: leave it at None.")
         if self.warm_start:
             raise ValueError("A fit of a dask collection has no warm start: leave it at False.")
         if not isinstance(self.init, str) or self.init not in STARTS:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+import warnings
 from contextlib import closing
+
+from sklearn.exceptions import ConvergenceWarning
 
 from bnpcluster._fitting.chain_runs import make_outcome
 from bnpcluster._fitting.elsewhere import Elsewhere, log_urn_of
@@ -13,13 +16,26 @@ from bnpcluster._fitting.lengths import Asked, Lengths
 from bnpcluster._fitting.progress import progress_display
 from bnpcluster._fitting.rounds import BOUNDARY, round_ends
 from bnpcluster._fitting.rows_elsewhere import RowsElsewhere
+from bnpcluster._fitting.searches import is_new
 from bnpcluster._fitting.stop import Stop, interruptible, watched
-from bnpcluster._fitting.walks import N_REFERENCE, Sample, Walk, iterate, start
+from bnpcluster._fitting.walk_checkpoint import WalkCheckpoint
+from bnpcluster._fitting.walks import N_REFERENCE, Sample, Walk, iterate, pass_over, start
 from bnpcluster._fitting.workers import lost_workers
+
+TOO_SHORT = (
+    "Sampling stopped before warm-up was over. The current state of each chain was kept as its "
+    "only draw: raise max_time, lower n_warmup, or set checkpoint to go on in another fit."
+)
 
 
 def fit(
-    task: Task, sample: Sample, rows: RowsElsewhere, asked: Asked, init: str, n_scanned: int
+    task: Task,
+    sample: Sample,
+    rows: RowsElsewhere,
+    asked: Asked,
+    init: str,
+    n_scanned: int,
+    checkpoint: WalkCheckpoint | None = None,
 ) -> Outcome:
     """Run chains on rows that are elsewhere.
 
@@ -37,18 +53,26 @@ def fit(
         Where chains start.
     n_scanned : int
         Expected number of rows of a collapsed scan.
+    checkpoint : WalkCheckpoint, optional
+        Where the chains are saved.
     """
     stop, followed = Stop(task.seconds), Followed.of(task.X, task.likelihood)
     lengths = Lengths(asked, followed, task.X.shape)
     try:
         with interruptible(stop), watched(stop):
-            walks = start(task, sample, rows, init, n_scanned, stop)
-            run_to_end(walks, rows, task, lengths, stop)
+            walks = None if checkpoint is None else checkpoint.walks(n_scanned)
+            if walks is None:
+                walks = start(task, sample, rows, init, n_scanned, stop)
+            else:
+                resume(walks, rows)
+            run_to_end(walks, rows, task, lengths, stop, checkpoint)
     except Exception as error:
-        lost = lost_workers(error, False)
+        lost = lost_workers(error, checkpoint is not None)
         if lost is None:
             raise
         raise lost from error
+    if not walks[0].draws and is_new(TOO_SHORT):
+        warnings.warn(TOO_SHORT, ConvergenceWarning, stacklevel=4)
     for walk in walks:
         if not walk.draws:
             walk.keep_now(lengths.schedule)
@@ -56,8 +80,20 @@ def fit(
     return outcome(walks, sample, rows, task, lengths, stop.requested.is_set())
 
 
+def resume(walks: list[Walk], rows: RowsElsewhere) -> None:
+    """Make the last pass of saved chains again."""
+    pass_over(walks, rows, [walk.root.sent for walk in walks if walk.root.sent is not None])
+    for walk in walks:
+        walk.show_reference()
+
+
 def run_to_end(
-    walks: list[Walk], rows: RowsElsewhere, task: Task, lengths: Lengths, stop: Stop
+    walks: list[Walk],
+    rows: RowsElsewhere,
+    task: Task,
+    lengths: Lengths,
+    stop: Stop,
+    checkpoint: WalkCheckpoint | None,
 ) -> None:
     """Run the chains until they are long enough or stopped."""
     chains = [walk.chain for walk in walks]
@@ -71,6 +107,8 @@ def run_to_end(
                 walk.chain.log_posterior = walk.root.log_posterior()
             lengths.judge(chains)
             progress.show(chains)
+            if checkpoint is not None and chains[0].iteration % BOUNDARY == 0:
+                checkpoint.save(walks, force=stop() or lengths.is_over(chains))
             if stop():
                 break
 

@@ -8,7 +8,7 @@ import time
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,8 @@ def checked_generator(state: dict[str, Any]) -> dict[str, Any]:
 class Checkpoint:
     """The file that stores the chains of one fit, named after the data and the parameters."""
 
+    format: int | str = FORMAT
+
     def __init__(self, directory: Any, identity: Any):
         self.identity = joblib.hash(identity)
         self.path = usable_directory(directory) / f"bnpcluster-{self.identity}.npz"
@@ -130,15 +132,23 @@ class Checkpoint:
         self, prior: Prior, n_items: int, n_chains: int, bound: Any = None
     ) -> list[Chain] | None:
         """The chains as last saved, checked against the bound data; None if there is no file."""
+
+        def chains_in(file: Any, about: dict[str, Any]) -> list[Chain]:
+            chains = [thawed(arrays, prior) for arrays in chain_arrays(file, about)]
+            check_chains(chains, prior, n_items, n_chains, bound)
+            return chains
+
+        return self.read(chains_in)
+
+    def read(self, content: Callable[[Any, dict[str, Any]], Any]) -> Any:
+        """What a function finds in the file, and in what it says about itself; None without one."""
         if not self.path.exists():
             return None
         try:
             with self.path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 about = json.loads(str(file["about"]))
                 reason = self.mismatch(about)
-                chains = [] if reason else [thawed(c, prior) for c in chain_arrays(file, about)]
-                if not reason:
-                    check_chains(chains, prior, n_items, n_chains, bound)
+                found = None if reason else content(file, about)
         # A damaged file makes zipfile, numpy and json raise many kinds of errors.
         except Exception as error:
             reason = f"cannot be read ({type(error).__name__}: {error})"
@@ -147,20 +157,20 @@ class Checkpoint:
                 f"The checkpoint {str(self.path)!r} {reason}. It was not changed; move it away to "
                 "start a new fit."
             )
-        return chains
+        return found
 
     def mismatch(self, about: dict[str, Any]) -> str:
         """Why a readable file cannot be used; empty if it can."""
-        if about["format"] != FORMAT:
+        if about["format"] != self.format:
             return (
                 f"has format {about['format']}, but this version of bnpcluster reads "
-                f"format {FORMAT}"
+                f"format {self.format}"
             )
         if about["identity"] != self.identity:
             return "belongs to a fit with other data or parameters"
         return ""
 
-    def save(self, chains: list[Chain], force: bool = False) -> None:
+    def save(self, chains: list[Any], force: bool = False) -> None:
         """Save the chains if the last save is long enough ago, or if `force` is true.
 
         Chains that were stopped between boundaries are saved at their last boundary. From there
@@ -183,7 +193,7 @@ class Checkpoint:
         self.saved = time.monotonic()
         self.seconds = self.saved - begin
 
-    def replace(self, chains: list[Chain]) -> None:
+    def replace(self, chains: list[Any]) -> None:
         """Write a new file, then rename it to the old one in one atomic step."""
         try:
             with self.temporary.open("wb") as file:
@@ -195,9 +205,9 @@ class Checkpoint:
         finally:
             remove_file(self.temporary)
 
-    def write(self, archive: zipfile.ZipFile, chains: list[Chain]) -> None:
+    def write(self, archive: zipfile.ZipFile, chains: list[Any]) -> None:
         """Write the chains one by one, because a second copy of all may not fit into memory."""
-        about = {"format": FORMAT, "identity": self.identity, "n_chains": len(chains)}
+        about = {"format": self.format, "identity": self.identity, "n_chains": len(chains)}
         write_array(archive, "about", np.array(json.dumps(about)))
         finished = all(chain.finished for chain in chains)
         for c, chain in enumerate(chains):

@@ -21,11 +21,18 @@ ALWAYS = ("n_clusters", "log_posterior")
 
 
 def check_chains(
-    chains: list[Chain], prior: Prior, n_items: int, n_chains: int, bound: Any = None
+    chains: list[Chain],
+    prior: Prior,
+    n_items: int,
+    n_chains: int,
+    bound: Any = None,
+    *,
+    has_all: bool = True,
 ) -> None:
     """Raise a ValueError that says what cannot be, if there is anything.
 
-    Without `bound`, the sizes of latent and learned values are not checked.
+    Without `bound`, the sizes of latent and learned values are not checked. `has_all` says whether
+    the labels are those of all rows.
     """
     _must(len(chains) == n_chains, f"{len(chains)} chains instead of {n_chains}")
     most = prior.most_clusters
@@ -34,7 +41,7 @@ def check_chains(
             for row in rows:
                 check_labels(row, n_items, most, name)
         _check_counters(chain)
-        _check_traces(chain, prior)
+        _check_traces(chain, prior, has_all)
         _check_values(chain)
         _check_prior(chain.prior)
         if chain.guide is not None:
@@ -72,13 +79,14 @@ def _check_counters(chain: Chain) -> None:
     _must(all(_is_count(t) and t <= chain.iteration for t in times), "the history is out of range")
 
 
-def _check_traces(chain: Chain, prior: Prior) -> None:
+def _check_traces(chain: Chain, prior: Prior, has_all: bool) -> None:
     names = {*chain.traces[0]} if chain.traces else set()
     _must(not names or names >= {*ALWAYS, *prior.sampled}, "traces are missing")
     for trace, draw in zip(chain.traces, chain.draws, strict=True):
         _must(set(trace) == names, "the draws have different traces")
         _must(all(map(_is_number, trace.values())), "a trace contains something else than numbers")
-        _must(trace["n_clusters"] == int(draw.max()) + 1, "a trace does not describe its draw")
+        others = trace["n_clusters"] - int(draw.max()) - 1
+        _must(others == 0 or (not has_all and others > 0), "a trace does not describe its draw")
 
 
 def _check_values(chain: Chain) -> None:

@@ -18,7 +18,7 @@ from bnpcluster._fitting.elsewhere import BlockDraw
 from bnpcluster._fitting.fitted import Task
 from bnpcluster._fitting.followed import Followed
 from bnpcluster._fitting.lengths import Asked, Lengths, Schedule
-from bnpcluster._fitting.rounds import Chain, run_chains
+from bnpcluster._fitting.rounds import BOUNDARY, Chain, run_chains
 from bnpcluster._fitting.rows_elsewhere import RowsElsewhere
 from bnpcluster._fitting.starts import start_chains
 from bnpcluster._fitting.stop import Stop
@@ -81,6 +81,8 @@ class Walk:
         root.move_learned(chain.rng)
         chain.counts["sweeps"] += 1
         chain.iteration += 1
+        if chain.iteration % BOUNDARY == 0:
+            root.rebuild()  # as chains do that resume here
         if schedule.kept(chain.iteration):
             self._keep(schedule.followed)
         elif schedule.is_open and schedule.followed is not None:
@@ -144,20 +146,26 @@ def walks_of(
     """Chains that continue those of some rows, after a first pass over all."""
     walks = []
     for chain in chains:
-        root = Root(
-            task.likelihood,
-            bound,
-            chain.prior,
-            chain.labels,
-            n_items=rows.n_rows,
-            n_scanned=n_scanned,
-            makes_batches=task.sampler.n_batches > 0,
-        )
-        if chain.learned is not None:
-            root.set_learned(chain.learned)
+        root = new_root(chain, bound, task, rows.n_rows, n_scanned)
         walks.append(Walk(root, Chain(chain.labels, chain.prior, chain.rng), sample))
     pass_over(walks, rows, [walk.root.first(walk.chain.rng) for walk in walks])
     return walks
+
+
+def new_root(chain: Chain, bound: Any, task: Task, n_rows: int, n_scanned: int) -> Root:
+    """The root of a chain of all rows, with the statistics of some."""
+    root = Root(
+        task.likelihood,
+        bound,
+        chain.prior,
+        chain.labels,
+        n_items=n_rows,
+        n_scanned=n_scanned,
+        makes_batches=task.sampler.n_batches > 0,
+    )
+    if chain.learned is not None:
+        root.set_learned(chain.learned)
+    return root
 
 
 def starter(bound: Any) -> Sampler:
