@@ -22,7 +22,8 @@ from bnpcluster.samplers.blocked.elsewhere import Chunk, labels_of, new_chunk, p
 from bnpcluster.samplers.blocked.root import Root
 from bnpcluster.testing import check_sampler
 
-N_REPLICATES = 20 if DISABLED else 4000
+N_REPLICATES = 20 if DISABLED else 800
+MANY = 20 if DISABLED else 20_000
 
 
 def chunks_of(likelihood, bound, X, ends):
@@ -98,13 +99,20 @@ def test_one_iteration_leaves_the_posterior_as_it_is(likelihood, X):
     check_sampler(sampler, likelihood, PitmanYor(0.8, 0.3), X, n_replicates=N_REPLICATES)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("likelihood", "X"), list(examples()))
+def test_one_iteration_is_exact_for_many_replicates(likelihood, X):
+    sampler = Passes(likelihood, X, n_scanned=1)
+    check_sampler(sampler, likelihood, PitmanYor(0.8, 0.3), X, n_replicates=MANY)
+
+
 @pytest.mark.parametrize("prior", [DirichletProcess(1.5), NGG(1.0, 0.4)])
 @pytest.mark.parametrize("n_scanned", [0.5, 5])
 def test_every_prior_and_any_number_of_rows_to_scan(prior, n_scanned):
     X = np.array([[-1.0, 0.3], [0.2, 0.1], [0.4, -0.6], [2.0, 1.0], [1.6, 0.9]])
     likelihood = NormalInverseWishart(mean=[0.0, 0.0], kappa=0.2, nu=4.0, scale=1.0)
     sampler = Passes(likelihood, X, n_scanned, ends=(1, 4))
-    check_sampler(sampler, likelihood, prior, X, n_replicates=N_REPLICATES)
+    check_sampler(sampler, likelihood, prior, X, n_replicates=4 * N_REPLICATES)
 
 
 def blobs(n, d=2):
