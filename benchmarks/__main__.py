@@ -2,7 +2,8 @@
 
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
 found), overhead, hyper, latency, scaling, large, blocked (a pass beside a sweep, and
-what its moves find), moves (of the
+what its moves find), elsewhere (passes
+over rows in chunks, rounds of a dask cluster), moves (of the
 split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
 smc (particle filters), starts (what chains reach from opposite starts), wide (agreement of separate
@@ -17,6 +18,7 @@ from pathlib import Path
 from benchmarks import (
     blocked,
     defaults,
+    elsewhere,
     hyper,
     large,
     latency,
@@ -42,6 +44,7 @@ PARTS = {
     "scaling": scaling.measure,
     "large": large.measure,
     "blocked": blocked.measure,
+    "elsewhere": elsewhere.measure,
     "moves": moves.measure,
     "mixing": mixing.measure,
     "networks": networks.measure,

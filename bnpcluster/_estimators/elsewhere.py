@@ -15,17 +15,18 @@ from bnpcluster._fitting import chains_elsewhere
 from bnpcluster._fitting.dask_rows import MOST_ROWS, DaskRows, client_in_force
 from bnpcluster._fitting.empty_rows import ObservedRows
 from bnpcluster._fitting.fitted import Fitted
+from bnpcluster._fitting.large_starts import SCANNED
 from bnpcluster._fitting.lengths import Asked
 from bnpcluster._fitting.walk_checkpoint import WalkCheckpoint
 from bnpcluster._fitting.walks import N_START, Sample, generator_of
 from bnpcluster.likelihoods import Columns
 from bnpcluster.samplers import Blocked, Sampler, SplitMerge
 from bnpcluster.samplers.blocked.assignment import Numbering
+from bnpcluster.samplers.blocked.blocked import rows_to_scan
 from bnpcluster.samplers.blocked.counters import draw_key
 from bnpcluster.samplers.blocked.elsewhere import Chunk, labels_of, labels_of_rows
 
 STARTS = ("auto", "kmeans", "one")
-SCANNED = 2000  # rows of the collapsed scan of an iteration, at most by default
 
 
 def is_dask(X: Any) -> bool:
@@ -200,7 +201,7 @@ class FitsElsewhere:
             sample = Sample(values, numbers, bound)
             rows.prepare(likelihood, bound, constants.kept)
             task = self._task(sample.reference, (likelihood, prior, sampler))
-            scanned = sampler.n_scanned_of(rows.n_rows, SCANNED)
+            scanned = rows_to_scan(sampler.n_scanned, rows.n_rows, SCANNED)
             asked = Asked(
                 arguments.count_or_auto("n_draws", self.n_draws, 1),
                 arguments.count_or_auto("n_warmup", self.n_warmup, 0),

@@ -12,6 +12,7 @@ from bnpcluster._fitting.rows_elsewhere import LocalRows
 from bnpcluster._fitting.stop import Stop, interruptible
 from bnpcluster._fitting.walks import N_START, Sample, generator_of, start
 from bnpcluster.samplers import Blocked
+from bnpcluster.samplers.blocked.blocked import rows_to_scan
 from bnpcluster.samplers.blocked.counters import draw_key
 
 LARGE = 2 * N_START
@@ -33,7 +34,7 @@ def start_from_some(task: Task, bound: Any) -> list[Chain]:
     numbers, some = rows.sample(draw_key(rng), N_START)
     sample = Sample(some, numbers, task.likelihood.rows(bound, some))
     rows.prepare(task.likelihood, bound)
-    scanned = task.sampler.n_scanned_of(rows.n_rows, SCANNED)
+    scanned = rows_to_scan(task.sampler.n_scanned, rows.n_rows, SCANNED)
     stop = Stop(task.seconds)
     with interruptible(stop):
         walks = start(task, sample, rows, "auto", scanned, stop)

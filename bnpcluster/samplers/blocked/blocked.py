@@ -102,7 +102,7 @@ class Blocked(Sampler):
 
     def step(self, state: State, rng: np.random.Generator) -> dict[str, float]:
         """A collapsed scan of some rows, splits and merges, then a restricted sweep of all."""
-        n_scanned, n_jobs = self.n_scanned_of(state.n_items), self._n_jobs()
+        n_scanned, n_jobs = rows_to_scan(self.n_scanned, state.n_items), self._n_jobs()
         n_batches = whole("n_batches", self.n_batches, 0)
         if state.problem.beta != 1.0:
             # A power of the marginal likelihood has no parameters to draw.
@@ -114,13 +114,6 @@ class Blocked(Sampler):
         restricted_sweep(state, n_jobs, rng)
         return counts
 
-    def n_scanned_of(self, n_items: int, most: int | None = None) -> int:
-        """The number of rows to scan of so many; by default, at most `most`."""
-        if isinstance(self.n_scanned, str) and self.n_scanned == "auto":
-            found = max(n_items // SHARE, min(FEW, n_items))
-            return found if most is None else min(found, most)
-        return whole("n_scanned", self.n_scanned, 1)
-
     def _n_jobs(self) -> int | None:
         """The number of threads."""
         given: Any = self.n_jobs
@@ -130,6 +123,14 @@ class Blocked(Sampler):
         raise ValueError(
             f"n_jobs of Blocked must be None or an integer other than 0, got {given!r}."
         )
+
+
+def rows_to_scan(n_scanned: Any, n_items: int, most: int | None = None) -> int:
+    """The number of rows to scan, of `n_items`; under "auto", it is at most `most`."""
+    if isinstance(n_scanned, str) and n_scanned == "auto":
+        found = max(n_items // SHARE, min(FEW, n_items))
+        return found if most is None else min(found, most)
+    return whole("n_scanned", n_scanned, 1)
 
 
 def scan(state: State, n_scanned: int, rng: np.random.Generator) -> None:
