@@ -15,8 +15,9 @@ from bnpcluster.priors import NGG, DirichletProcess, PitmanYor
 from bnpcluster.samplers import Blocked, Gibbs
 from bnpcluster.samplers.base import Sampler, can_sample
 from bnpcluster.samplers.blocked import elsewhere
+from bnpcluster.samplers.blocked import root as root_of_chains
 from bnpcluster.samplers.blocked.assignment import CHUNK, LAST, Message, Numbering
-from bnpcluster.samplers.blocked.batch_elsewhere import divide_over, joined
+from bnpcluster.samplers.blocked.batch_elsewhere import divide_over, joined, rank_of_numbers
 from bnpcluster.samplers.blocked.counters import LOW
 from bnpcluster.samplers.blocked.elsewhere import Chunk, labels_of, new_chunk, pass_over, total
 from bnpcluster.samplers.blocked.root import Root
@@ -209,3 +210,74 @@ def test_normalisers_beyond_the_table_continue_it(cls, sizes, d):
     for m in (62, 1000):
         assert sizes.marginal_normaliser(bound, m) == sizes.marginal_beyond(bound, m)
         assert sizes.predictive_normaliser(bound, m) == sizes.predictive_beyond(bound, m)
+
+
+def start(X, labels):
+    """The root of a chain that starts at labels of the first rows, its generator, and chunks."""
+    likelihood = NormalInverseWishart()
+    n = len(labels)
+    bound, rng = likelihood.bind(X[:n]), np.random.default_rng(1)
+    prior = DirichletProcess(1.0)
+    root = Root(likelihood, bound, prior, labels, n_items=len(X), n_scanned=50)
+    return root, rng, chunks_of(likelihood, bound, X, (40, 300))
+
+
+def test_blocks_without_rows_are_closed_and_moves_wait_for_the_next_message():
+    X = blobs(700)[0]
+    labels = np.append(np.full(99, 3), [0, 1, 2, 4])  # single rows, which others do not join
+    root, rng, _ = start(np.vstack([X[:99], X[:4] + 500.0, X]), labels)
+    likelihood = root.likelihood
+    far = chunks_of(likelihood, root.problem.likelihood, X, (40, 300))
+    sent = root.first(rng)
+    found = found_by(likelihood, root.problem.likelihood, sent, far)
+    assert (found.sizes > 0).sum() == 1
+    root.receive(found)
+    assert root.n_blocks == 1
+    assert (root.found.scanned.labels == 0).all()
+    assert (root.found.some.labels == 0).all()
+    assert root.plan(rng) is None
+    sent = root.next(rng)
+    root.receive(found_by(likelihood, root.problem.likelihood, sent, far))
+    assert root.plan(rng) is not None or root.n_blocks > 1
+
+
+def test_if_too_few_rows_come_back_more_are_asked_for(monkeypatch):
+    monkeypatch.setattr(root_of_chains, "MARGIN", -15.9)
+    X, y = blobs(6000)
+    root, rng, chunks = start(X, y[:400])
+    sent, asked = root.first(rng), 0
+    while sent is not None:
+        found, last = found_by(root.likelihood, root.problem.likelihood, sent, chunks), sent
+        sent, asked = root.lacks(found), asked + 1
+    assert asked > 1
+    came = np.bincount(found.some.labels, minlength=len(found.sizes))
+    assert (came >= np.minimum(found.sizes, 258)).all()
+    again = found_by(root.likelihood, root.problem.likelihood, last, chunks)
+    assert np.array_equal(again.sizes, found.sizes)
+    for k in range(len(found.sizes)):  # those that come first, in the order for moves
+        own = np.sort(rank_of_numbers(last.odd, found.some.numbers[found.some.labels == k]))
+        every = [
+            labels_of(root.likelihood, root.problem.likelihood, last.message, c) for c in chunks
+        ]
+        members = np.flatnonzero(np.concatenate(every) == k)
+        ranks = np.sort(rank_of_numbers(last.odd, members))
+        assert np.array_equal(own, ranks[: len(own)])
+
+
+def test_anchors_are_two_different_random_rows_of_each_block():
+    X, y = blobs(400)
+    root, rng, chunks = start(X, y)
+    firsts, n_found = np.zeros(400), 600 if not DISABLED else 5
+    sent = root.first(rng)
+    labels = np.concatenate(
+        [labels_of(root.likelihood, root.problem.likelihood, sent.message, c) for c in chunks]
+    )
+    for _ in range(n_found):
+        sent = sent._replace(next_key=rng.integers(1 << 32, size=2, dtype=np.uint64))
+        anchors = found_by(root.likelihood, root.problem.likelihood, sent, chunks).anchors
+        assert np.array_equal(labels[anchors.numbers], np.repeat(np.arange(4)[:, None], 2, axis=1))
+        assert (anchors.numbers[:, 0] != anchors.numbers[:, 1]).all()
+        firsts[anchors.numbers] += 1
+    expected = 2.0 * n_found / np.bincount(labels)[labels]
+    if not DISABLED:
+        assert ((firsts - expected) ** 2 / expected).sum() < 400 + 5 * np.sqrt(800)
