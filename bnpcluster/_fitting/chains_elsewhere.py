@@ -107,8 +107,9 @@ def run_to_end(
                 walk.chain.log_posterior = walk.root.log_posterior()
             lengths.judge(chains)
             progress.show(chains)
-            if checkpoint is not None and chains[0].iteration % BOUNDARY == 0:
-                checkpoint.save(walks, force=stop() or lengths.is_over(chains))
+            over = lengths.is_over(chains)
+            if checkpoint is not None and (over or chains[0].iteration % BOUNDARY == 0):
+                checkpoint.save(walks, force=over or stop())
             if stop():
                 break
 

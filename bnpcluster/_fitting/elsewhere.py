@@ -56,11 +56,8 @@ class Elsewhere(NamedTuple):
     def load(self, r: int, bound: Any, partition: Partition, labels: NDArray) -> None:
         """Put a draw into slots; `labels` are those of the reference rows."""
         draw = self.draws[r]
-        n_blocks = len(draw.sizes)
         put_slots(bound, draw.slots)
-        partition.sizes[:] = 0
-        partition.sizes[:n_blocks] = draw.sizes
-        partition.n_blocks[0] = n_blocks
+        partition.n_blocks[0] = len(draw.sizes)
         partition.labels[:] = labels
 
 

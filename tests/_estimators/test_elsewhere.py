@@ -23,6 +23,7 @@ pytestmark = [
 ]
 X, Y = blobs(2000)
 TABLE = da.from_array(X.astype(np.float32), chunks=(600, 2))
+BLURRED = da.from_array(0.3 * X + np.random.default_rng(1).normal(size=X.shape), chunks=(600, 2))
 SHORT = {"n_draws": 20, "n_warmup": 20, "n_chains": 2, "random_state": 0}
 
 
@@ -55,6 +56,16 @@ def model(client):
             patch.setattr(module, "N_REFERENCE", 200)
         patch.setattr("bnpcluster._estimators.elsewhere.N_START", 400)
         return DPMixture(**SHORT).fit(TABLE)
+
+
+@pytest.fixture(scope="module")
+def blurred(model, client):
+    """A model of clusters that overlap, so that labels depend on all random numbers."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (walks, chains_elsewhere):
+            patch.setattr(module, "N_REFERENCE", 200)
+        patch.setattr("bnpcluster._estimators.elsewhere.N_START", 400)
+        return DPMixture(**SHORT).fit(BLURRED)
 
 
 def same_clusters(labels):
@@ -92,16 +103,16 @@ def test_what_is_known_of_the_clusters(model):
     )
 
 
-def test_labels_of_draws_are_made_again(model):
-    labels = model.draw_labels(TABLE, 1, 7)
-    assert labels.chunks == (TABLE.chunks[0],)
-    found, reference = labels.compute(), model.reference_rows_
-    kept = model.posterior_.labels[1, 7]
+def test_labels_of_draws_are_made_again(blurred):
+    labels = blurred.draw_labels(BLURRED, 1, 7)
+    assert labels.chunks == (BLURRED.chunks[0],)
+    found, reference = labels.compute(), blurred.reference_rows_
+    kept = blurred.posterior_.labels[1, 7]
     assert len({*zip(found[reference].tolist(), kept.tolist(), strict=True)}) == kept.max() + 1
     sizes = np.bincount(found)
-    assert np.array_equal(np.sort(sizes), np.sort(model._fitted.elsewhere.draws[27].sizes))
-    some = model.draw_coclustering(TABLE, reference[[5, 3, 90]])
-    assert some == pytest.approx(model.posterior_.coclustering([5, 3, 90], [5, 3, 90]))
+    assert np.array_equal(np.sort(sizes), np.sort(blurred._fitted.elsewhere.draws[27].sizes))
+    some = blurred.draw_coclustering(BLURRED, reference[[5, 3, 90]])
+    assert some == pytest.approx(blurred.posterior_.coclustering([5, 3, 90], [5, 3, 90]))
 
 
 def draws(model):
@@ -141,14 +152,14 @@ def test_every_likelihood_is_served(client):
 
 
 @pytest.fixture(scope="module")
-def expected(model):
-    return draws(model)
+def expected(blurred):
+    return draws(blurred)
 
 
 def test_draws_are_the_same_on_two_workers(expected):
     with cluster(2, processes=True) as workers, distributed.Client(workers):
-        assert draws(DPMixture(**SHORT).fit(TABLE)) == expected
-        assert draws(DPMixture(sampler=Blocked(n_jobs=2), **SHORT).fit(TABLE)) == expected
+        assert draws(DPMixture(**SHORT).fit(BLURRED)) == expected
+        assert draws(DPMixture(sampler=Blocked(n_jobs=2), **SHORT).fit(BLURRED)) == expected
 
 
 def test_a_killed_worker_changes_nothing(expected, monkeypatch):
@@ -164,13 +175,15 @@ def test_a_killed_worker_changes_nothing(expected, monkeypatch):
 
     monkeypatch.setattr(dask_rows.DaskRows, "_run", kills)
     with cluster(2, processes=True) as workers, distributed.Client(workers):
-        assert draws(DPMixture(**SHORT).fit(TABLE)) == expected
+        assert draws(DPMixture(**SHORT).fit(BLURRED)) == expected
     assert len(killed) == 2
 
 
 def test_a_fit_resumes(client, expected, tmp_path):
-    model = DPMixture(**SHORT, checkpoint=tmp_path).fit(TABLE)
+    model = DPMixture(**SHORT, checkpoint=tmp_path).fit(BLURRED)
     assert draws(model) == expected
+    assert len([*tmp_path.glob("*.npz")]) == 1
+    assert draws(DPMixture(**SHORT, checkpoint=tmp_path).fit(BLURRED)) == expected
 
 
 def test_a_time_limit_and_interrupts_keep_what_was_drawn(client, monkeypatch):

@@ -13,6 +13,9 @@ ORDER = f"{FILE}test_labels_do_not_depend_on_the_order_in_a_chunk"
 CLOSED = f"{FILE}test_blocks_without_rows_are_closed_and_moves_wait_for_the_next_message"
 ANCHORS = f"{FILE}test_anchors_are_two_different_random_rows_of_each_block"
 ASKED = f"{FILE}test_if_too_few_rows_come_back_more_are_asked_for"
+LAUNCH = f"{FILE}test_a_launch_is_a_function_of_the_union"
+DECISIONS = f"{FILE}test_decisions_know_what_the_passes_found"
+LEADERS = f"{FILE}test_leaders_are_the_first_rows_in_the_next_order"
 BEYOND = f"{FILE}test_normalisers_beyond_the_table_continue_it"
 FITS = "_fitting/test_chains_elsewhere.py::"
 PREDICTS = f"{FITS}test_draws_predict_as_if_all_rows_were_here[niw]"
@@ -94,15 +97,15 @@ ELSEWHERE = [
         "anchors come first in the order for launches",
         "note_anchor(ahead.draws[k], ahead.anchors[k], draws[r], i)",
         "note_anchor(ahead.draws[k], ahead.anchors[k], rank, i)",
-        FEW_SCANNED,
+        ANCHORS,
         compiled=True,
     ),
     Mutant(
         PASSES,
         "note_anchor",
-        "the second anchor is forgotten when a new first one is found",
-        "draws[1], anchors[1] = draws[0], anchors[0]",
-        "pass",
+        "the last row is an anchor",
+        "if draw < draws[0]:",
+        "if True:",
         ANCHORS,
         compiled=True,
     ),
@@ -121,7 +124,7 @@ ELSEWHERE = [
         "the leader is the last of the chunks",
         "np.minimum.reduce([part.leaders for part in parts])",
         "parts[-1].leaders",
-        BOOKS,
+        LEADERS,
         compiled=True,
     ),
     Mutant(
@@ -130,16 +133,16 @@ ELSEWHERE = [
         "a merge is launched from the rows of one block",
         "np.concatenate([of_block[one], of_block[two]])",
         "of_block[one]",
-        FEW_SCANNED,
+        LAUNCH,
         compiled=True,
     ),
     Mutant(
         BATCH,
-        "decide",
+        "_with_ghosts",
         "scanned rows are on the other side than recorded",
         "own.sides[some]",
         "1 - own.sides[some]",
-        BOOKS,
+        ALL_SCANNED,
         compiled=True,
     ),
     Mutant(
@@ -157,7 +160,7 @@ ELSEWHERE = [
         "divisions have no probability",
         "moves.firsts[:], moves.log_q[:] = divided.firsts, divided.log_q",
         "moves.firsts[:] = divided.firsts",
-        FEW_SCANNED,
+        DECISIONS,
         compiled=True,
     ),
     Mutant(
@@ -194,15 +197,6 @@ ELSEWHERE = [
         "for j in range(d):\n        total -= math.log(lik.unit[j])",
         "for j in range(1):\n        total -= math.log(lik.unit[j])",
         f"{BEYOND}[NormalInverseGamma-nig_sizes-4]",
-        compiled=True,
-    ),
-    Mutant(
-        "_fitting/elsewhere.py",
-        "load",
-        "sizes are those of the draw before",
-        "partition.sizes[:n_blocks] = draw.sizes",
-        "pass",
-        f"{FITS}test_what_is_said_of_reference_rows_follows_from_all",
         compiled=True,
     ),
     Mutant(
@@ -243,7 +237,7 @@ ELSEWHERE = [
     ),
     Mutant(
         "_fitting/rows_elsewhere.py",
-        "pass_over",
+        "Memory.pass_over",
         "a chain divides by the labels of another",
         "self._labels[first, one.message.key.tobytes()] = own",
         "self._labels[first, one.message.key.tobytes()] = labels[0]",

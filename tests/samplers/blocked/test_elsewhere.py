@@ -14,12 +14,20 @@ from bnpcluster.likelihoods.gaussian import nig_sizes, niw_sizes
 from bnpcluster.priors import NGG, DirichletProcess, PitmanYor
 from bnpcluster.samplers import Blocked, Gibbs
 from bnpcluster.samplers.base import Sampler, can_sample
-from bnpcluster.samplers.blocked import elsewhere
+from bnpcluster.samplers.blocked import batch_elsewhere, elsewhere
 from bnpcluster.samplers.blocked import root as root_of_chains
 from bnpcluster.samplers.blocked.assignment import CHUNK, LAST, Message, Numbering
+from bnpcluster.samplers.blocked.batch import Skeleton
 from bnpcluster.samplers.blocked.batch_elsewhere import divide_over, joined, rank_of_numbers
-from bnpcluster.samplers.blocked.counters import LOW
-from bnpcluster.samplers.blocked.elsewhere import Chunk, labels_of, new_chunk, pass_over, total
+from bnpcluster.samplers.blocked.counters import LOW, fill_ranks
+from bnpcluster.samplers.blocked.elsewhere import (
+    Chunk,
+    labels_in,
+    labels_of,
+    new_chunk,
+    pass_over,
+    total,
+)
 from bnpcluster.samplers.blocked.root import Root
 from bnpcluster.testing import check_sampler
 
@@ -281,3 +289,118 @@ def test_anchors_are_two_different_random_rows_of_each_block():
     expected = 2.0 * n_found / np.bincount(labels)[labels]
     if not DISABLED:
         assert ((firsts - expected) ** 2 / expected).sum() < 400 + 5 * np.sqrt(800)
+
+
+def test_leaders_are_the_first_rows_in_the_next_order():
+    X, y = blobs(400)
+    root, rng, chunks = start(X, y)
+    root.n_scanned = 0.0  # then blocks keep their numbers
+    arguments = (root.likelihood, root.problem.likelihood)
+    sent = root.first(rng)
+    for _ in range(3):
+        root.receive(found_by(*arguments, sent, chunks))
+        labels = np.concatenate([labels_of(*arguments, sent.message, c) for c in chunks])
+        after, ranks = root.next(rng), np.zeros(400, np.uint64)
+        fill_ranks(sent.next_key, np.arange(400, dtype=np.uint64), ranks)
+        for k, leader in enumerate(after.message.leaders):
+            assert leader == ranks[labels == k].min()
+        sent = after
+
+
+def test_a_launch_is_a_function_of_the_union(monkeypatch):
+    """Not of how the union is divided, even if there are more rows than a launch may use."""
+    monkeypatch.setattr(batch_elsewhere, "N_LAUNCHED", 30)
+    monkeypatch.setattr(root_of_chains, "N_LAUNCHED", 30)
+    X, y = blobs(400)
+    for seed in range(5):
+        launched = []
+        for labels in (np.minimum(y, 2), y):  # blocks 2 and 3 together, and apart
+            root, _, chunks = start(X, labels)
+            orders = {
+                "odd": np.uint64(2 * seed + 77777),
+                "next_key": np.array([seed, 9], np.uint64),
+            }
+            root.sent = sent = root.first(np.random.default_rng(0))._replace(**orders)
+            parts = []
+            for chunk in chunks:
+                own = labels[chunk.numbering.first + chunk.places].astype(np.int32)
+                arguments = (root.likelihood, root.problem.likelihood, [sent], [own], chunk)
+                some = [elsewhere._pass_over_some(*arguments, 0)[0]]
+                parts += some
+            root.receive(total(parts))
+            found, table = root.found, batch_elsewhere.Table.of(root.found, sent.odd)
+            blocks = np.array([[2, 2]] if labels.max() == 2 else [[2, 3]])
+            drawn = Skeleton(None, blocks, np.zeros((1, 2), int), 2, {})
+            moves = batch_elsewhere.launched_moves(
+                root, drawn, found, table, np.random.default_rng(0)
+            )
+            launched.append((moves, table))
+        together, apart = launched
+        anchors = {frozenset(t.numbers[m.anchors[0]].tolist()) for m, t in launched}
+        rows = [t.numbers[m.members[2 : m.offset[1]]] for m, t in launched]
+        both = set.union(*map(set, anchors))
+        kept = [[i for i in own.tolist() if i not in both] for own in rows]
+        assert kept[0][:25] == kept[1][:25]  # but for the anchors, the same rows come first
+        assert len(rows[0]) == len(rows[1]) == 30
+        assert (np.diff(rank_of_numbers(sent.odd, rows[1]).astype(int)) > 0).all()
+        assert y[apart[1].numbers[apart[0].anchors[0]]].tolist() == [2, 3]
+        assert (y[together[1].numbers[together[0].anchors[0]]] >= 2).all()
+
+
+def test_decisions_know_what_the_passes_found(monkeypatch):
+    """The sides of all rows, their probability, and the sums; and what becomes of the rows."""
+    seen = []
+    decided = batch_elsewhere.settle
+
+    def spied(problem, partition, moves, matching, rule, one, other, sums, rng):
+        seen.append((moves, one, other, sums, rule))
+        return decided(problem, partition, moves, matching, rule, one, other, sums, rng)
+
+    monkeypatch.setattr(batch_elsewhere, "settle", spied)
+    X, y = blobs(700)
+    root, rng, chunks = start(0.4 * X, np.where(y == 3, 2, y) + 3 * (np.arange(700) % 2 * (y == 0)))
+    root.n_scanned = 300.0
+    arguments = (root.likelihood, root.problem.likelihood)
+    sent, changed = root.first(rng), 0
+    for _ in range(4 if DISABLED else 60):
+        root.receive(found_by(*arguments, sent, chunks))
+        labels = [labels_in(*arguments, sent.message, chunk) for chunk in chunks]
+        plan = root.plan(rng)
+        if plan is None:
+            sent = root.next(rng)
+            continue
+        parts = [
+            divide_over(*arguments, plan, own, chunk)
+            for own, chunk in zip(labels, chunks, strict=True)
+        ]
+        whole = divide_over(
+            *arguments,
+            plan,
+            np.concatenate([labels_of(*arguments, sent.message, c) for c in chunks]),
+            Chunk(0.4 * X, Numbering(0, np.zeros(0, np.uint32))),
+        )
+        found = joined(parts)
+        for name in ("sizes", "firsts", "leaders"):
+            assert np.array_equal(getattr(found, name), getattr(whole, name))
+        assert found.log_q == pytest.approx(whole.log_q, rel=1e-9, abs=1e-9)
+        kept = found.sizes.copy(), found.log_q.copy(), found.leaders.copy()
+        before = root._scanned
+        counts = root.settle(found, rng)
+        changed += counts["splits_accepted"] + counts["merges_accepted"]
+        moves, one, other, sums, _ = seen[-1]
+        assert one is plan.one and other is plan.other and sums is found.sums
+        splitting = ~moves.merging
+        assert np.array_equal(moves.sizes[splitting], kept[0][splitting])
+        assert np.array_equal(moves.log_q, kept[1])
+        assert (moves.log_q <= 0).all()
+        assert moves.log_q.any() or (moves.sizes.sum(axis=1) == 2).all()
+        after = root._scanned
+        assert np.array_equal(after.numbers, before.numbers)
+        for g in np.flatnonzero(splitting):
+            own = before.labels == moves.blocks[g, 0]
+            found_sides = len(np.unique(after.labels[own]))
+            assert found_sides <= 1 + int(moves.accepted[g])
+        sent = root.next(rng)  # the books are checked when what is sent comes back
+        root_sizes = root.sizes.copy()
+        assert root_sizes.sum() == 700 and (root_sizes > 0).all()
+    assert changed > 0 or DISABLED
