@@ -312,6 +312,11 @@ class Sampled(ClusterMixin, BaseEstimator):
         if smallest is not None:
             smallest = int(np.ceil(smallest / fitted.rows_per_item))
         found = clusters.numbered(groups, components, smallest)
+        if not (found >= 0).any():
+            largest = np.bincount(groups[components]).max() * fitted.rows_per_item
+            text = clusters.all_too_small(self.min_cluster_size, round(largest), self._items)
+            if is_new(text):
+                warnings.warn(text, UserWarning, stacklevel=5)
         is_same = np.array_equal(found, np.arange(len(found)))
         return fitted._replace(clusters=None if is_same else found), finished
 

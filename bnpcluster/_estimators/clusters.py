@@ -107,6 +107,15 @@ def numbered(groups: np.ndarray, components: np.ndarray, smallest: int | None) -
     return clusters
 
 
+def all_too_small(smallest: Any, largest: int, items: str) -> Message:
+    """The warning that no cluster is as large as was asked for."""
+    return Message(
+        f"No cluster has {smallest} {items} or more, as ",
+        parameter("min_cluster_size"),
+        f" demands, so all labels are -1. The largest one has {largest}.",
+    )
+
+
 def aligned(labels: np.ndarray, earlier: np.ndarray) -> np.ndarray:
     """New numbers of the clusters of some labels, as close as possible to earlier ones.
 

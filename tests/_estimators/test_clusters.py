@@ -139,7 +139,10 @@ def test_small_clusters_come_last():
 
 
 def test_no_cluster_may_be_large_enough():
-    model = DPMixture(min_cluster_size=1000, **QUICK).fit(X)
+    said = "No cluster has 1000 rows or more, as min_cluster_size demands, so all labels are -1. "
+    with pytest.warns(UserWarning, match=f"{said}The largest one has 50") as warned:
+        model = DPMixture(min_cluster_size=1000, **QUICK).fit(X)
+    assert warned[0].filename == __file__
     assert model.n_clusters_ == 0
     assert set(model.labels_) == {-1}
     assert model.predict_proba(X[:3]).shape == (3, 0)

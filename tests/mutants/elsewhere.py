@@ -7,7 +7,7 @@ from tests.mutants import Mutant
 FILE = "samplers/blocked/test_elsewhere.py::"
 EXACT = f"{FILE}test_every_prior_and_any_number_of_rows_to_scan"
 ALL_SCANNED, FEW_SCANNED = f"{EXACT}[5-prior0]", f"{EXACT}[0.5-prior0]"
-NGG = f"{EXACT}[0.5-prior1]"
+WEIGHTS = f"{FILE}test_weights_follow_the_sizes_less_sigma"
 BOOKS = f"{FILE}test_statistics_are_those_of_the_labels_and_leaders_stay"
 ORDER = f"{FILE}test_labels_do_not_depend_on_the_order_in_a_chunk"
 CLOSED = f"{FILE}test_blocks_without_rows_are_closed_and_moves_wait_for_the_next_message"
@@ -43,7 +43,7 @@ ELSEWHERE = [
         "scanned rows never lead",
         "np.minimum.at(leaders, labels[:n_scanned], ranks)",
         "pass",
-        BOOKS,
+        LEADERS,
         compiled=True,
     ),
     Mutant(
@@ -52,7 +52,7 @@ ELSEWHERE = [
         "weights do not know sigma",
         "self.sizes - self.prior.sigma_now",
         "self.sizes + 0.0",
-        NGG,
+        WEIGHTS,
         compiled=True,
     ),
     Mutant(
