@@ -138,7 +138,7 @@ def test_package_edits_and_second_processes(place):
     assert hits > 0
     # An edit in another file than those of the kernels that run it: the marginal of the likelihood.
     file = place / "bnpcluster" / "likelihoods" / "gaussian" / "nig_columns.py"
-    text = edit(file, "    return lik.norm_marginal[m] - ", "    return 1e3 - ")
+    text = edit(file, "    return marginal_normaliser(lik, m) - ", "    return 1e3 - ")
     missed, _, edited = run(place)
     assert missed
     assert edited != value

@@ -28,8 +28,8 @@ GAUSSIAN = [
         "refresh",
         "the predictive has the log-determinant of before",
         "    lik.log_det[k] = math.log(lik.s00[k]) + math.log(lik.rest[k])\n"
-        "    lik.const[k] = lik.norm_predictive[m] - 0.5 * lik.log_det[k]\n",
-        "    lik.const[k] = lik.norm_predictive[m] - 0.5 * lik.log_det[k]\n"
+        "    lik.const[k] = predictive_normaliser(lik, m) - 0.5 * lik.log_det[k]\n",
+        "    lik.const[k] = predictive_normaliser(lik, m) - 0.5 * lik.log_det[k]\n"
         "    lik.log_det[k] = math.log(lik.s00[k]) + math.log(lik.rest[k])\n",
         f"{CONTRACT}[niw-1]",
     ),
@@ -37,8 +37,8 @@ GAUSSIAN = [
         "likelihoods/gaussian/niw_planar.py",
         "refresh",
         "the predictive's normaliser is off by one size",
-        "lik.const[k] = lik.norm_predictive[m]",
-        "lik.const[k] = lik.norm_predictive[m + 1]",
+        "lik.const[k] = predictive_normaliser(lik, m)",
+        "lik.const[k] = predictive_normaliser(lik, m + 1)",
         f"{NIW_T}[2]",
     ),
     Mutant(
@@ -101,8 +101,8 @@ GAUSSIAN = [
         "likelihoods/gaussian/niw_planar.py",
         "_log_predictive_without",
         "leave-one-out: the normaliser counts the item",
-        "lik.norm_predictive[m - 1]",
-        "lik.norm_predictive[m]",
+        "predictive_normaliser(lik, m - 1)",
+        "predictive_normaliser(lik, m)",
         f"{LAW}[dp-niw]",
     ),
     Mutant(
