@@ -1,5 +1,7 @@
 """Fits of rows that are elsewhere: draws, predictions, checkpoints; without a cluster."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -140,7 +142,7 @@ def draws_of(outcome):
 
 
 def test_draws_do_not_depend_on_threads_and_a_forgotten_pass(monkeypatch):
-    X = blobs(N)[0]
+    X = 0.3 * blobs(N)[0] + np.random.default_rng(1).normal(size=(N, 2))
     one = draws_of(fit(X, **SHORT)[0])
     assert draws_of(fit(X, n_threads=3, **SHORT)[0]) == one
 
@@ -155,7 +157,8 @@ def test_draws_do_not_depend_on_threads_and_a_forgotten_pass(monkeypatch):
 
 @pytest.mark.skipif(DISABLED, reason="too slow without machine code")
 def test_a_fit_resumes_from_its_checkpoint(tmp_path, monkeypatch):
-    X, lengths = blobs(N)[0], {"n_warmup": 70, "n_draws": 80}
+    X = 0.3 * blobs(N, d=4)[0] + np.random.default_rng(1).normal(size=(N, 4))
+    lengths = {"n_warmup": 70, "n_draws": 80}
     whole = draws_of(fit(X, **lengths)[0])
     monkeypatch.setattr("bnpcluster._fitting.checkpoint.EVERY", 0.0)
     iterate, count = walks.iterate, [0]
@@ -178,6 +181,23 @@ def test_a_fit_resumes_from_its_checkpoint(tmp_path, monkeypatch):
     file.write_bytes(content[:2000] + bytes([content[2000] ^ 1]) + content[2001:])
     with pytest.raises(ValueError, match=r"The checkpoint .* cannot be read"):
         fit(X, checkpoint=tmp_path, **lengths)
+
+
+def test_reference_rows_number_the_blocks(monkeypatch):
+    """By their first rows; blocks without reference rows come last."""
+    monkeypatch.setattr(walks, "labels_of_rows", lambda *arguments: np.array([2, 2, 0, 3, 0]))
+    shown = []
+    root = SimpleNamespace(
+        likelihood=None,
+        problem=SimpleNamespace(likelihood=None),
+        sent=SimpleNamespace(message=None),
+        n_blocks=5,
+        show=lambda rows, labels: shown.append(labels),
+    )
+    sample = walks.Sample(np.zeros((5, 2)), np.arange(5), None)
+    walk = walks.Walk(root, SimpleNamespace(), sample)
+    assert walk.show_reference().tolist() == [2, 0, 3, 1, 4]
+    assert shown[0].tolist() == walk.chain.labels.tolist() == [0, 0, 1, 2, 1]
 
 
 def test_values_of_a_checkpoint_are_checked():

@@ -294,8 +294,8 @@ BATCHES = [
         DIVISION,
         "choose_sides",
         "anchors may change sides",
-        "if place < 2:",
-        "if place < 0:",
+        "if part.numbers[r] == anchor or part.numbers[r] == other:",
+        "if False:",
         RESTS,
     ),
     Mutant(

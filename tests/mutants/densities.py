@@ -281,7 +281,7 @@ DENSITIES = [
         "_fitting/chain_runs.py",
         "make_outcome",
         "verdicts advise no sampler by name",
-        "other=_other(fitted),",
+        'other=_other(fitted) if can_continue else "",',
         "other='',",
         f"{DIAGNOSTICS}test_the_verdict_of_a_fit_advises_the_other_sampler",
     ),

@@ -232,7 +232,7 @@ ELSEWHERE = [
         "blocks keep the numbers of the message",
         "root.show(rows, rank[labels])",
         "root.show(rows, labels)",
-        PREDICTS,
+        f"{FITS}test_reference_rows_number_the_blocks",
         compiled=True,
     ),
     Mutant(

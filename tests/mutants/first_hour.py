@@ -101,8 +101,8 @@ FIRST_HOUR = [
         "_fitting/checkpoint.py",
         "Checkpoint.load",
         "parts of a checkpoint need not fit one another",
-        "                    check_chains(chains, prior, n_items, n_chains, bound)\n",
-        "                    pass\n",
+        "            check_chains(chains, prior, n_items, n_chains, bound)\n",
+        "            pass\n",
         "_fitting/test_checkpoint.py::test_a_checkpoint_whose_parts_do_not_fit_is_refused",
     ),
     Mutant(

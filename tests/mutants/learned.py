@@ -310,7 +310,7 @@ LEARNED = [
         RESUMED,
     ),
     Mutant(
-        "_fitting/chain_runs.py",
+        "_fitting/starts.py",
         "start_chains",
         "a warm start forgets the learned hyper-parameters",
         "learned=c.learned if learns else None",

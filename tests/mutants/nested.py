@@ -240,7 +240,7 @@ NESTED_HOLES = [
         "_predict/predictive.py",
         "imputed",
         "entries are drawn from empty blocks",
-        "        load_draw(bound, partition, row, fitted.log_urn[r])\n        latent",
+        "        load(fitted, bound, partition, r)\n        latent",
         "        latent",
         DRAWN,
     ),

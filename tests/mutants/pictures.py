@@ -198,10 +198,10 @@ DISPLAYS = [
     ),
     Mutant(
         "_predict/predictive.py",
-        "draw_log_densities",
+        "load",
         "densities of single draws all have the urn of the first",
-        "fitted.log_urn[r : r + 1], np.ones(1)",
-        "fitted.log_urn[:1], np.ones(1)",
+        "load_draw(bound, partition, labels, fitted.log_urn[r])",
+        "load_draw(bound, partition, labels, fitted.log_urn[0])",
         SINGLE,
     ),
     Mutant(
