@@ -12,6 +12,7 @@ from bnpcluster._estimators import exports
 from bnpcluster._estimators.cluster_lines import ONE
 from bnpcluster._estimators.columns_of_clusters import LEVEL, columns_of
 from bnpcluster._estimators.description import Description, first_lines, typical_rows
+from bnpcluster._estimators.elsewhere import by_block, none
 from bnpcluster._fitting.fitted import Fitted
 from bnpcluster._predict.cluster_parameters import spaced
 from bnpcluster._predict.leave_one_out import given_others, left_out, strangeness
@@ -240,6 +241,7 @@ class Described:
         found = strangeness(fitted, fitted.X, given_others(fitted, draws))
         return fitted.all_rows(found, np.nan)
 
+    @by_block(np.float64, none)
     def outlier_score(self, X: Any) -> np.ndarray:
         """How strange each row is: the probability that a new row has a higher density.
 

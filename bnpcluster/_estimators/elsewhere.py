@@ -75,13 +75,19 @@ def by_block(kind: Any, n_columns: Callable[[Any], int | None]) -> Callable:
             if not is_dask(X):
                 return method(self, X, *more, **settings)
             check_is_fitted(self)
+            if more or settings:
+                asked = ", ".join(settings) or "A second argument"
+                raise ValueError(
+                    f"{asked} is not available for a dask collection: call {method.__name__}(X), "
+                    "or pass an array of some rows."
+                )
             rows, names = as_dask_array(X)
             if rows.shape[1] != self.n_features_in_:
                 raise ValueError(
                     f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
                     f"{self.n_features_in_} features as input."
                 )
-            return _lazy(self, method.__name__, rows, names, kind, n_columns(self), more, settings)
+            return _lazy(self, method.__name__, rows, names, kind, n_columns(self))
 
         return predict
 
@@ -95,8 +101,6 @@ def _lazy(
     names: list | None,
     kind: Any,
     n_columns: int | None,
-    more: tuple,
-    settings: dict,
 ) -> Any:
     """The result of a method as an array of dask."""
     from dask import delayed
@@ -109,8 +113,6 @@ def _lazy(
         method=method,
         names=names,
         kind=kind,
-        more=more,
-        settings=settings,
         model=delayed(model, traverse=False),
         dtype=kind,
         meta=np.zeros((0,) if n_columns is None else (0, 0), kind),
@@ -125,8 +127,6 @@ def _of_block(
     method: str,
     names: list | None,
     kind: Any,
-    more: tuple,
-    settings: dict,
 ) -> Any:
     """The result of a method for one block."""
     rows = np.asarray(block)
@@ -134,7 +134,7 @@ def _of_block(
         import pandas
 
         rows = pandas.DataFrame(rows, columns=names)
-    return getattr(model, method)(rows, *more, **settings).astype(kind, copy=False)
+    return getattr(model, method)(rows).astype(kind, copy=False)
 
 
 def drawn_labels(rows: Any, common: tuple, columns: np.ndarray) -> Any:

@@ -454,6 +454,7 @@ class Mixture(
     @overload
     def novelty(self, X: Any, return_ess: Literal[True]) -> tuple[np.ndarray, np.ndarray]: ...
 
+    @by_block(np.float64, none)
     def novelty(
         self, X: Any, return_ess: bool = False
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:

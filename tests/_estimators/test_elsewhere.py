@@ -79,7 +79,9 @@ def test_labels_and_predictions_are_dask_arrays(model):
     labels = model.labels_.compute()
     assert same_clusters(labels)
     rows = np.asarray(TABLE, float)
-    for method in ("predict", "predict_proba", "transform", "score_samples"):
+    assert np.array_equal(model.fit_predict(TABLE).compute(), labels)
+    methods = ("predict", "predict_proba", "transform", "score_samples", "novelty", "outlier_score")
+    for method in methods:
         lazy = getattr(model, method)(TABLE)
         here = getattr(model, method)(rows)
         assert lazy.shape == here.shape
@@ -131,6 +133,14 @@ def test_frames_have_names(client):
     assert same_clusters(model.labels_.compute())
     assert same_clusters(model.predict(table).compute())
     assert "length" in model.describe().columns
+
+
+def test_columns_of_text_are_refused(client):
+    import dask.dataframe as dd
+
+    frame = pd.DataFrame(X, columns=["length", "width"]).assign(kind="a")
+    with pytest.raises(TypeError, match=r"Column 'kind' has values of type .*Encode or drop it"):
+        DPMixture(**SHORT).fit(dd.from_pandas(frame, npartitions=3))
 
 
 def test_every_likelihood_is_served(client):
@@ -234,6 +244,8 @@ def test_methods_that_need_all_rows_here_refuse(model):
         model.align(Y)
     with pytest.raises(ValueError, match="X has 1 features, but DPMixture is expecting 2"):
         model.predict(TABLE[:, :1])
+    with pytest.raises(ValueError, match="return_ess is not available for a dask collection"):
+        model.novelty(TABLE, return_ess=True)
     with pytest.raises(ValueError, match=r"the rows of the fit have \(2000, 2\)"):
         model.draw_labels(TABLE[:50], 0, 0)
     here = DPMixture(**SHORT).fit(X[:50])
