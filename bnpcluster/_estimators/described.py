@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from bnpcluster._estimators import exports
 from bnpcluster._estimators.cluster_lines import ONE
 from bnpcluster._estimators.columns_of_clusters import LEVEL, columns_of
+from bnpcluster._estimators.dask_collections import by_block, none
 from bnpcluster._estimators.description import Description, first_lines, typical_rows
-from bnpcluster._estimators.elsewhere import by_block, none
 from bnpcluster._fitting.fitted import Fitted
 from bnpcluster._predict.cluster_parameters import spaced
 from bnpcluster._predict.leave_one_out import given_others, left_out, strangeness

@@ -17,9 +17,15 @@ from bnpcluster._core import arguments
 from bnpcluster._core.messages import MORE_DRAWS, MORE_PARTICLES, Action, Message, with_columns
 from bnpcluster._estimators.base import Components, Sampled
 from bnpcluster._estimators.clusters import assigned, limit, of_clusters, threshold, tree_of
+from bnpcluster._estimators.dask_collections import (
+    FitsElsewhere,
+    by_block,
+    is_dask,
+    none,
+    one_per_cluster,
+)
 from bnpcluster._estimators.described import Described
 from bnpcluster._estimators.digits import count
-from bnpcluster._estimators.elsewhere import FitsElsewhere, by_block, is_dask, none, one_per_cluster
 from bnpcluster._estimators.encoding import Encoding, FrameLike, is_frame, with_values
 from bnpcluster._estimators.hyper_parameters import (
     describe,

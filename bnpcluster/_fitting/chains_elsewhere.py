@@ -8,8 +8,8 @@ from contextlib import closing
 
 from sklearn.exceptions import ConvergenceWarning
 
+from bnpcluster._fitting.block_draws import Elsewhere, log_urn_of
 from bnpcluster._fitting.chain_runs import make_outcome
-from bnpcluster._fitting.elsewhere import Elsewhere, log_urn_of
 from bnpcluster._fitting.fitted import Outcome, Task, prior_of
 from bnpcluster._fitting.followed import Followed
 from bnpcluster._fitting.lengths import Asked, Lengths

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bnpcluster._core.parameter_operations import draw_parameters
 from bnpcluster._core.slots import copied_slots
 from bnpcluster._core.state import State
+from bnpcluster._fitting.block_draws import BlockDraw
 from bnpcluster._fitting.checkpoint import (
     MEMBERS,
     Checkpoint,
@@ -27,7 +28,6 @@ from bnpcluster._fitting.checkpoint import (
     write_array,
 )
 from bnpcluster._fitting.checkpoint_contents import check_chains
-from bnpcluster._fitting.elsewhere import BlockDraw
 from bnpcluster._fitting.fitted import Task
 from bnpcluster._fitting.walks import Sample, Walk, new_root
 from bnpcluster.samplers.blocked.assignment import Message

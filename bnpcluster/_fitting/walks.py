@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bnpcluster._core import arguments
 from bnpcluster._core.slots import copied_slots
-from bnpcluster._fitting.elsewhere import BlockDraw
+from bnpcluster._fitting.block_draws import BlockDraw
 from bnpcluster._fitting.fitted import Task
 from bnpcluster._fitting.followed import Followed
 from bnpcluster._fitting.lengths import Asked, Lengths, Schedule

@@ -23,7 +23,7 @@ THREADS = f"{FITS}test_draws_do_not_depend_on_threads_and_a_forgotten_pass"
 RESUMES = f"{FITS}test_a_fit_resumes_from_its_checkpoint"
 VALUES = f"{FITS}test_values_of_a_checkpoint_are_checked"
 MANY = f"{FITS}test_many_rows_start_from_some"
-DASK = "_estimators/test_elsewhere.py::"
+DASK = "_estimators/test_dask_collections.py::"
 PASSES, ROOT = "samplers/blocked/elsewhere.py", "samplers/blocked/root.py"
 BATCH, WALKS = "samplers/blocked/batch_elsewhere.py", "_fitting/walks.py"
 
@@ -219,15 +219,6 @@ ELSEWHERE = [
     ),
     Mutant(
         WALKS,
-        "complete",
-        "chains that resume have other rounding errors",
-        "root.rebuild()  # as chains do that resume here",
-        "pass",
-        RESUMES,
-        compiled=True,
-    ),
-    Mutant(
-        WALKS,
         "show_reference",
         "blocks keep the numbers of the message",
         "root.show(rows, rank[labels])",
@@ -272,7 +263,7 @@ ELSEWHERE = [
         compiled=True,
     ),
     Mutant(
-        "_estimators/elsewhere.py",
+        "_estimators/dask_collections.py",
         "drawn_labels",
         "blocks are numbered from 0",
         "_labels_of_block)(block, int(first),",

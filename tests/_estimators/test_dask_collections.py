@@ -46,7 +46,7 @@ def client():
 def few_rows(monkeypatch):
     for module in (walks, chains_elsewhere):
         monkeypatch.setattr(module, "N_REFERENCE", 200)
-    monkeypatch.setattr("bnpcluster._estimators.elsewhere.N_START", 400)
+    monkeypatch.setattr("bnpcluster._estimators.dask_collections.N_START", 400)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def model(client):
     with pytest.MonkeyPatch.context() as patch:
         for module in (walks, chains_elsewhere):
             patch.setattr(module, "N_REFERENCE", 200)
-        patch.setattr("bnpcluster._estimators.elsewhere.N_START", 400)
+        patch.setattr("bnpcluster._estimators.dask_collections.N_START", 400)
         return DPMixture(**SHORT).fit(TABLE)
 
 
@@ -64,7 +64,7 @@ def blurred(model, client):
     with pytest.MonkeyPatch.context() as patch:
         for module in (walks, chains_elsewhere):
             patch.setattr(module, "N_REFERENCE", 200)
-        patch.setattr("bnpcluster._estimators.elsewhere.N_START", 400)
+        patch.setattr("bnpcluster._estimators.dask_collections.N_START", 400)
         return DPMixture(**SHORT).fit(BLURRED)
 
 
