@@ -178,7 +178,7 @@ ELSEWHERE = [
         "rows of all chunks have the same numbers",
         "np.uint64(numbering.first) + place",
         "place",
-        BOOKS,
+        LEADERS,
         compiled=True,
     ),
     Mutant(
@@ -187,7 +187,7 @@ ELSEWHERE = [
         "a row too many beyond the table",
         "math.lgamma(0.5 * (nu + m - a))",
         "math.lgamma(0.5 * (nu + m + 1.0 - a))",
-        f"{BEYOND}[NormalInverseWishart-niw_sizes-2]",
+        f"{BEYOND}[niw-2]",
         compiled=True,
     ),
     Mutant(
@@ -196,7 +196,7 @@ ELSEWHERE = [
         "units count once beyond the table",
         "for j in range(d):\n        total -= math.log(lik.unit[j])",
         "for j in range(1):\n        total -= math.log(lik.unit[j])",
-        f"{BEYOND}[NormalInverseGamma-nig_sizes-4]",
+        f"{BEYOND}[nig-4]",
         compiled=True,
     ),
     Mutant(

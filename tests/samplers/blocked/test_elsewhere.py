@@ -202,7 +202,9 @@ def test_labels_do_not_depend_on_the_order_in_a_chunk():
 
 @pytest.mark.parametrize("d", [1, 2, 4])
 @pytest.mark.parametrize(
-    ("cls", "sizes"), [(NormalInverseWishart, niw_sizes), (NormalInverseGamma, nig_sizes)]
+    ("cls", "sizes"),
+    [(NormalInverseWishart, niw_sizes), (NormalInverseGamma, nig_sizes)],
+    ids=["niw", "nig"],
 )
 def test_normalisers_beyond_the_table_continue_it(cls, sizes, d):
     X = 3.0 * np.random.default_rng(0).normal(size=(60, d)) + 1.0
