@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from bnpcluster import DPMixture
 from bnpcluster._core.jit import DISABLED
 from bnpcluster._fitting import chains_elsewhere, dask_rows, walks
 from bnpcluster.samplers import Blocked
-from tests.tools.elsewhere import blobs
+from tests.tools.elsewhere import blobs, fit
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -47,6 +48,7 @@ def few_rows(monkeypatch):
     for module in (walks, chains_elsewhere):
         monkeypatch.setattr(module, "N_REFERENCE", 200)
     monkeypatch.setattr("bnpcluster._estimators.dask_collections.N_START", 400)
+    monkeypatch.setattr("tests.tools.elsewhere.N_START", 400)
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +166,13 @@ def test_every_likelihood_is_served(client):
 @pytest.fixture(scope="module")
 def expected(blurred):
     return draws(blurred)
+
+
+def test_draws_are_those_of_passes_in_this_process(expected):
+    outcome, _ = fit(
+        np.asarray(BLURRED), n_parts=[600, 1200, 1800], n_warmup=20, n_draws=20, n_scanned=200
+    )
+    assert draws(SimpleNamespace(posterior_=outcome.fitted.posterior)) == expected
 
 
 def test_draws_are_the_same_on_two_workers(expected):

@@ -259,7 +259,7 @@ ELSEWHERE = [
         "chunks come in the order of the workers",
         "result[c] = one",
         "result[c] = found[0]",
-        f"{DASK}test_labels_and_predictions_are_dask_arrays",
+        f"{DASK}test_draws_are_those_of_passes_in_this_process",
         compiled=True,
     ),
     Mutant(

@@ -1,5 +1,7 @@
 """Fits of rows that are elsewhere, without a cluster: passes run in this process."""
 
+from typing import Any
+
 import numpy as np
 
 from bnpcluster._fitting import chains_elsewhere
@@ -26,7 +28,7 @@ def fit(
     likelihood=None,
     prior=None,
     *,
-    n_parts=3,
+    n_parts: Any = 3,  # or where the chunks begin, but the first
     n_chains=2,
     n_warmup=30,
     n_draws=20,
