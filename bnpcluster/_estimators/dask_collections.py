@@ -199,7 +199,8 @@ class FitsElsewhere:
             bound = likelihood.bind(values)
             self._check_sampler(sampler, bound, likelihood)
             sample = Sample(values, numbers, bound)
-            rows.prepare(likelihood, bound, constants.kept)
+            few = likelihood.rows(bound, values[:2])  # workers need no more of them
+            rows.prepare(likelihood, few, constants.kept)
             task = self._task(sample.reference, (likelihood, prior, sampler))
             scanned = rows_to_scan(sampler.n_scanned, rows.n_rows, SCANNED)
             asked = Asked(

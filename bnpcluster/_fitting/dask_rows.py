@@ -7,6 +7,7 @@ it runs.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -108,7 +109,10 @@ class DaskRows:
         return [joined(list(parts)) for parts in zip(*found, strict=True)]
 
     def _submit(self, function: Callable, *arguments: Any, **options: Any) -> Any:
-        return self.client.submit(function, *arguments, pure=False, **options)
+        with warnings.catch_warnings():
+            # Parameters of many columns and clusters take some MB, and each pass has new ones.
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return self.client.submit(function, *arguments, pure=False, **options)
 
     def _each(self, function: Callable, futures: list[Any]) -> list[Any]:
         return [self._submit(function, future) for future in futures]
