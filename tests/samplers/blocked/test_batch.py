@@ -190,6 +190,7 @@ def test_sides_are_drawn_with_the_probabilities_that_are_recorded():
     state = State(NormalInverseGamma().bind(X), DirichletProcess(1.0), np.zeros(40, int))
     moves, lik = new_moves(np.zeros((1, 2), np.intp), state.sizes), state.problem.likelihood
     list_members(state, moves)
+    moves.anchors[:] = 0, 1
     state.partition.labels[20:] = 1
     state.rebuild()
     parameters = draw_parameters(lik, 2, rng)
