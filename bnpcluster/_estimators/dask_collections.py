@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -113,11 +114,18 @@ def _lazy(
         method=method,
         names=names,
         kind=kind,
-        model=delayed(model, traverse=False),
+        model=delayed(without_labels(model), traverse=False),
         dtype=kind,
         meta=np.zeros((0,) if n_columns is None else (0, 0), kind),
         **shape,
     )
+
+
+def without_labels(model: Any) -> Any:
+    """A copy to send to workers: its labels may be a collection that contains all rows."""
+    copied = copy.copy(model)
+    copied.__dict__.pop("labels_", None)
+    return copied
 
 
 def _of_block(

@@ -1,6 +1,7 @@
 """Mixtures of dask collections: the same draws on any workers, lazy predictions, refusals."""
 
 import os
+import pickle
 import signal
 import threading
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ import pytest
 
 from bnpcluster import DPMixture
 from bnpcluster._core.jit import DISABLED
+from bnpcluster._estimators.dask_collections import without_labels
 from bnpcluster._fitting import chains_elsewhere, dask_rows, walks
 from bnpcluster.samplers import Blocked
 from tests.tools.elsewhere import blobs, fit
@@ -117,6 +119,17 @@ def test_labels_of_draws_are_made_again(blurred):
     assert np.array_equal(np.sort(sizes), np.sort(blurred._fitted.elsewhere.draws[27].sizes))
     some = blurred.draw_coclustering(BLURRED, reference[[5, 3, 90]])
     assert some == pytest.approx(blurred.posterior_.coclustering([5, 3, 90], [5, 3, 90]))
+
+
+def test_workers_get_no_rows_with_the_model(model):
+    lazy = model.predict(TABLE)
+    sent = pickle.dumps(without_labels(model))
+    assert b"labels_" not in sent.replace(b"component_labels_", b"").replace(
+        b"cluster_labels_", b""
+    )
+    assert len(sent) < 400_000
+    assert lazy.compute().shape == (2000,)
+    assert hasattr(model, "labels_")
 
 
 def draws(model):
