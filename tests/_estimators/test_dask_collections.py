@@ -124,9 +124,7 @@ def test_labels_of_draws_are_made_again(blurred):
 def test_workers_get_no_rows_with_the_model(model):
     lazy = model.predict(TABLE)
     sent = pickle.dumps(without_labels(model))
-    assert b"labels_" not in sent.replace(b"component_labels_", b"").replace(
-        b"cluster_labels_", b""
-    )
+    assert "labels_" not in vars(pickle.loads(sent))
     assert len(sent) < 400_000
     assert lazy.compute().shape == (2000,)
     assert hasattr(model, "labels_")
