@@ -20,6 +20,7 @@ from bnpcluster._estimators.advice import advice
 from bnpcluster._estimators.hints import check_parameters, missing_attribute
 from bnpcluster._estimators.report import Report
 from bnpcluster._fitting import chain_runs
+from bnpcluster._fitting.constant_columns import warn_at_caller
 from bnpcluster._fitting.fitted import Fitted, Outcome, Task
 from bnpcluster._fitting.initial_labels import STARTS
 from bnpcluster._fitting.lengths import Asked
@@ -315,8 +316,7 @@ class Sampled(ClusterMixin, BaseEstimator):
         if not (found >= 0).any():
             largest = np.bincount(groups[components]).max() * fitted.rows_per_item
             text = clusters.all_too_small(self.min_cluster_size, round(largest), self._items)
-            if is_new(text):
-                warnings.warn(text, UserWarning, stacklevel=5)
+            warn_at_caller(UserWarning(text))
         is_same = np.array_equal(found, np.arange(len(found)))
         return fitted._replace(clusters=None if is_same else found), finished
 
