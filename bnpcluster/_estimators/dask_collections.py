@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import functools
+import pickle
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -27,6 +30,7 @@ from bnpcluster.samplers.blocked.blocked import rows_to_scan
 from bnpcluster.samplers.blocked.counters import draw_key
 from bnpcluster.samplers.blocked.elsewhere import Chunk, labels_of, labels_of_rows
 
+LARGEST = 4_000_000  # bytes of a model that is part of every graph
 STARTS = ("auto", "kmeans", "one")
 
 
@@ -104,8 +108,6 @@ def _lazy(
     n_columns: int | None,
 ) -> Any:
     """The result of a method as an array of dask."""
-    from dask import delayed
-
     shape: dict[str, Any] = {"drop_axis": 1} if n_columns is None else {}
     if n_columns is not None:
         shape["chunks"] = (rows.chunks[0], (n_columns,))
@@ -114,17 +116,42 @@ def _lazy(
         method=method,
         names=names,
         kind=kind,
-        model=delayed(without_labels(model), traverse=False),
+        model=carried(model),
         dtype=kind,
         meta=np.zeros((0,) if n_columns is None else (0, 0), kind),
         **shape,
     )
 
 
+def carried(model: Any) -> Any:
+    """The model as part of a graph of dask; a large one goes to a worker once, not with each graph.
+
+    Then its predictions need the client, which a small model does not.
+    """
+    from dask import delayed
+
+    light = without_labels(model)
+    if len(pickle.dumps(light)) > LARGEST:
+        with suppress(RuntimeError), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return client_in_force().submit(itself, light, pure=False)
+    return delayed(light, traverse=False)
+
+
+def itself(model: Any) -> Any:
+    """The same model, on a worker."""
+    return model
+
+
 def without_labels(model: Any) -> Any:
-    """A copy to send to workers: its labels may be a collection that contains all rows."""
+    """A copy for predictions, without messages and labels, which may be a collection of all rows."""
     copied = copy.copy(model)
     copied.__dict__.pop("labels_", None)
+    fitted = model._thinned(model._fitted)
+    if fitted.elsewhere is not None:
+        draws = [draw._replace(message=None) for draw in fitted.elsewhere.draws]
+        fitted = fitted._replace(elsewhere=fitted.elsewhere._replace(draws=draws))
+    copied._fitted = fitted
     return copied
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from bnpcluster import DPMixture
 from bnpcluster._core.jit import DISABLED
+from bnpcluster._estimators import dask_collections
 from bnpcluster._estimators.dask_collections import without_labels
 from bnpcluster._fitting import chains_elsewhere, dask_rows, walks
 from bnpcluster.samplers import Blocked
@@ -126,8 +127,19 @@ def test_workers_get_no_rows_with_the_model(model):
     sent = pickle.dumps(without_labels(model))
     assert "labels_" not in vars(pickle.loads(sent))
     assert len(sent) < 400_000
+    assert all(draw.message is None for draw in without_labels(model)._fitted.elsewhere.draws)
+    assert all(draw.message is not None for draw in model._fitted.elsewhere.draws)
     assert lazy.compute().shape == (2000,)
     assert hasattr(model, "labels_")
+
+
+def test_a_large_model_goes_to_workers_once(model, monkeypatch):
+    here = model.predict_proba(X)
+    small = len(pickle.dumps(model.predict_proba(TABLE)))
+    monkeypatch.setattr(dask_collections, "LARGEST", 0)
+    lazy = model.predict_proba(TABLE)
+    assert lazy.compute() == pytest.approx(here, abs=1e-4)
+    assert len(pickle.dumps(lazy)) < small - 30_000
 
 
 def draws(model):
