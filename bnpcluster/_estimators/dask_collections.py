@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import pickle
 import warnings
@@ -130,7 +129,7 @@ def carried(model: Any) -> Any:
     """
     from dask import delayed
 
-    light = without_labels(model)
+    light = model._carried()
     if len(pickle.dumps(light)) > LARGEST:
         with suppress(RuntimeError), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
@@ -141,18 +140,6 @@ def carried(model: Any) -> Any:
 def itself(model: Any) -> Any:
     """The same model, on a worker."""
     return model
-
-
-def without_labels(model: Any) -> Any:
-    """A copy for predictions, without messages and labels, which may be a collection of all rows."""
-    copied = copy.copy(model)
-    copied.__dict__.pop("labels_", None)
-    fitted = model._thinned(model._fitted)
-    if fitted.elsewhere is not None:
-        draws = [draw._replace(message=None) for draw in fitted.elsewhere.draws]
-        fitted = fitted._replace(elsewhere=fitted.elsewhere._replace(draws=draws))
-    copied._fitted = fitted
-    return copied
 
 
 def _of_block(

@@ -641,6 +641,15 @@ class Mixture(
     def _names(self) -> Any:
         return getattr(self, "feature_names_in_", None)
 
+    def _carried(self) -> Self:
+        """A copy for predictions elsewhere: without messages, and labels of perhaps all rows."""
+        model, fitted = copy.copy(self), self._thinned(self._fitted)
+        model.__dict__.pop("labels_", None)
+        if fitted.elsewhere is not None:
+            fitted = fitted._replace(elsewhere=fitted.elsewhere.without_messages())
+        model._fitted = fitted
+        return model
+
     def _named(
         self, columns: Sequence[str], categories: dict[int, list], rows: Sequence[Any]
     ) -> Self:

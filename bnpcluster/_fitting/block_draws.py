@@ -18,7 +18,7 @@ class BlockDraw(NamedTuple):
     Attributes
     ----------
     message : Message
-        It determines the labels of all rows.
+        It determines the labels of all rows. None in a copy for predictions.
     sizes : ndarray of intp, one per block
     slots : dict
         Copies of the slots of all blocks, and of an empty one.
@@ -26,7 +26,7 @@ class BlockDraw(NamedTuple):
         The block of the message that each block is. Blocks of reference rows come first.
     """
 
-    message: Message
+    message: Message | None
     sizes: np.ndarray
     slots: dict[str, Any]
     order: np.ndarray
@@ -52,6 +52,10 @@ class Elsewhere(NamedTuple):
     def of_draws(self, chosen: NDArray[np.intp]) -> Self:
         """Some of the draws."""
         return self._replace(draws=[self.draws[r] for r in chosen])
+
+    def without_messages(self) -> Self:
+        """The same draws, for predictions alone."""
+        return self._replace(draws=[draw._replace(message=None) for draw in self.draws])
 
     def load(self, r: int, bound: Any, partition: Partition, labels: NDArray) -> None:
         """Put a draw into slots; `labels` are those of the reference rows."""

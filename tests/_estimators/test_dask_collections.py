@@ -13,7 +13,6 @@ import pytest
 from bnpcluster import DPMixture
 from bnpcluster._core.jit import DISABLED
 from bnpcluster._estimators import dask_collections
-from bnpcluster._estimators.dask_collections import without_labels
 from bnpcluster._fitting import chains_elsewhere, dask_rows, walks
 from bnpcluster.samplers import Blocked
 from tests.tools.elsewhere import blobs, fit
@@ -124,10 +123,10 @@ def test_labels_of_draws_are_made_again(blurred):
 
 def test_workers_get_no_rows_with_the_model(model):
     lazy = model.predict(TABLE)
-    sent = pickle.dumps(without_labels(model))
+    sent = pickle.dumps(model._carried())
     assert "labels_" not in vars(pickle.loads(sent))
     assert len(sent) < 400_000
-    assert all(draw.message is None for draw in without_labels(model)._fitted.elsewhere.draws)
+    assert all(draw.message is None for draw in model._carried()._fitted.elsewhere.draws)
     assert all(draw.message is not None for draw in model._fitted.elsewhere.draws)
     assert lazy.compute().shape == (2000,)
     assert hasattr(model, "labels_")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from bnpcluster import DPMixture
-from bnpcluster._core.operations import log_predictive, renew_rows
+from bnpcluster._core.operations import clear, log_predictive, renew_rows, set_learned
 from bnpcluster._core.state import State, grown_bound
 from bnpcluster._estimators.hyper_parameters import describe, hyper_parameters
 from bnpcluster._fitting import rounds
-from bnpcluster._predict.predictive import draw_log_densities
+from bnpcluster._predict.predictive import draw_log_densities, new_workspace
 from bnpcluster.likelihoods import (
     Bernoulli,
     Categorical,
@@ -127,6 +127,23 @@ def test_each_draw_predicts_with_its_own_values(name):
         np.array([41]),
     )
     assert (learned[41] == learned[0]).all() or not np.allclose(plugged[0], every[41], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["niw", "niw_plane", "nig", "niw_column"])
+def test_a_new_cluster_has_the_values_of_the_draw(name):
+    model, X = fitted(name)
+    record, draws = model._served(X[:6]), np.arange(0, 60, 9)
+    sizes = [record.sizes(r) for r in range(60)]
+    urn = np.full(record.log_urn.shape, -np.inf)
+    urn[np.arange(60), list(map(len, sizes))] = 0.0  # every row is of a new cluster
+    found = draw_log_densities(record._replace(log_urn=urn), X[:6], draws)
+    for row, r in zip(found, draws, strict=True):
+        bound, _ = new_workspace(record)
+        set_learned(bound, record.learned_draws[r])
+        rows = record.likelihood.rows(bound, X[:6])
+        clear(rows, 0)
+        expected = [log_predictive(rows, 0, i) for i in range(6)]
+        np.testing.assert_allclose(row, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["niw", "niw_plane", "nig", "niw_column"])
