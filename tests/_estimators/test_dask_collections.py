@@ -227,7 +227,7 @@ def test_a_fit_resumes(client, expected, tmp_path):
     assert draws(DPMixture(**SHORT, checkpoint=tmp_path).fit(BLURRED)) == expected
 
 
-def test_a_time_limit_and_interrupts_keep_what_was_drawn(client, monkeypatch):
+def test_a_time_limit_and_interrupts_keep_what_was_drawn(client, monkeypatch, interrupts):
     with pytest.warns(match="Sampling stopped before warm-up was over. .*: raise max_time"):
         model = DPMixture(n_chains=1, max_time=1e-9, random_state=0).fit(TABLE)
     assert model.posterior_.n_draws == 1

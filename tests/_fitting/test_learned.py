@@ -129,7 +129,7 @@ def test_each_draw_predicts_with_its_own_values(name):
     assert (learned[41] == learned[0]).all() or not np.allclose(plugged[0], every[41], atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["niw", "niw_plane", "nig", "niw_column"])
+@pytest.mark.parametrize("name", ["niw", "niw_plane", "niw_nested", "nig", "bernoulli", "poisson"])
 def test_a_new_cluster_has_the_values_of_the_draw(name):
     model, X = fitted(name)
     record, draws = model._served(X[:6]), np.arange(0, 60, 9)

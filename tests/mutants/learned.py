@@ -331,7 +331,7 @@ LEARNED = [
         "new rows keep the density of an empty block",
         "            renew_rows(new)\n",
         "            pass\n",
-        f"{STATE}test_a_new_cluster_has_the_values_of_the_draw[niw]",
+        f"{STATE}test_a_new_cluster_has_the_values_of_the_draw[poisson]",
     ),
     Mutant(
         "_core/state.py",
