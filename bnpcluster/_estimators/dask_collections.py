@@ -206,7 +206,9 @@ class FitsElsewhere:
         self._refuse_elsewhere(likelihood)
         table, names = as_dask_array(X)
         if not 2 <= table.shape[0] <= MOST_ROWS:
-            raise ValueError(f"X has {table.shape[0]} rows: from 2 to {MOST_ROWS} can be fitted.")
+            raise ValueError(
+                f"The number of rows is {table.shape[0]}: it must be 2 to {MOST_ROWS}."
+            )
         rows = DaskRows(client_in_force(), table, sampler.n_jobs)
         rows.check()
         rng = generator_of(self.random_state)
@@ -259,6 +261,24 @@ class FitsElsewhere:
         -------
         labels : dask.array.Array of shape (n_samples,)
             Labels of the blocks of the draw. Only equality of labels matters.
+
+        Examples
+        --------
+        >>> import dask.array as da
+        >>> import numpy as np
+        >>> from distributed import Client
+        >>> from bnpcluster import DPMixture
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.repeat([[0.0, 0.0], [9.0, 0.0]], 100, axis=0) + rng.normal(size=(200, 2))
+        >>> rows = da.from_array(X, chunks=(50, 2))
+        >>> with Client(processes=False, n_workers=1, dashboard_address=":0"):
+        ...     model = DPMixture(n_chains=2, n_draws=100, n_warmup=100, random_state=0).fit(rows)
+        ...     labels = model.draw_labels(rows, 0, 0).compute()
+        ...     together = model.draw_coclustering(rows, [0, 1, 150])
+        >>> bool(labels[0] == labels[1]), bool(labels[0] == labels[150])
+        (True, False)
+        >>> together.round().tolist()
+        [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
         """
         fitted, rows = self._fitted_elsewhere("draw_labels"), self._rows_of_fit(X)
         r = int(np.ravel_multi_index((chain, draw), fitted.posterior.weights.shape))
@@ -279,6 +299,10 @@ class FitsElsewhere:
         -------
         probabilities : ndarray of shape (n_rows, n_rows)
             The share of the draws in which they have the same label.
+
+        Examples
+        --------
+        See `draw_labels`.
         """
         fitted, chosen = self._fitted_elsewhere("draw_coclustering"), np.asarray(rows, np.intp)
         table = self._rows_of_fit(X)

@@ -156,6 +156,9 @@ OF_ROWS = """merge_tree_ : MergeTree
 observed_rows_ : ndarray of int
     Numbers of the rows with at least one value. Other rows are left out of the fit, with a warning,
     so `posterior_` and `coclustering_` are about the rows listed here.
+reference_rows_ : ndarray of int
+    Only after a fit of a dask collection: numbers of the random rows that `posterior_`,
+    `coclustering_` and `component_labels_` are about.
 """
 
 

@@ -122,7 +122,8 @@ class Mixture(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to cluster.
+            Rows to cluster. The rows of a dask array or data frame stay on the workers of the dask
+            client. `labels_` and predictions are dask arrays then.
         y : None
             Ignored; present for the interface of scikit-learn.
 

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bnpcluster._fitting.block_draws import Elsewhere, log_urn_of
 from bnpcluster._fitting.chain_runs import make_outcome
+from bnpcluster._fitting.constant_columns import warn_at_caller
 from bnpcluster._fitting.fitted import Outcome, Task, prior_of
 from bnpcluster._fitting.followed import Followed
 from bnpcluster._fitting.lengths import Asked, Lengths
@@ -25,6 +26,11 @@ from bnpcluster._fitting.workers import lost_workers
 TOO_SHORT = (
     "Sampling stopped before warm-up was over. The current state of each chain was kept as its "
     "only draw: raise max_time, lower n_warmup, or set checkpoint to go on in another fit."
+)
+
+COLLINEAR = (
+    "Some columns are nearly linear combinations of others within a cluster. Statistics of rows "
+    "that are elsewhere lose digits then, so the results are less accurate: drop such columns."
 )
 
 
@@ -73,6 +79,8 @@ def fit(
         raise lost from error
     if not walks[0].draws and is_new(TOO_SHORT):
         warnings.warn(TOO_SHORT, ConvergenceWarning, stacklevel=4)
+    if any(walk.root.lost_digits for walk in walks):
+        warn_at_caller(UserWarning(COLLINEAR))
     for walk in walks:
         if not walk.draws:
             walk.keep_now(lengths.schedule)

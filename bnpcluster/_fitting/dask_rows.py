@@ -130,7 +130,7 @@ class DaskRows:
                 list(sent),
                 self.name,
                 self.n_threads,
-                workers=[worker],
+                workers=[worker] if worker else None,
                 allow_other_workers=True,
                 priority=1,
             )
@@ -147,13 +147,9 @@ class DaskRows:
         where = self.client.who_has(self._chunks)
         groups: dict[str, list[int]] = {}
         for c, chunk in enumerate(self._chunks):
-            owners = where.get(chunk.key) or ("",)
+            owners = where.get(chunk.key) or ("",)  # lost with its worker, and made again anywhere
             groups.setdefault(sorted(owners)[0], []).append(c)
-        alive = set(self.client.scheduler_info(n_workers=-1)["workers"])
-        self._groups = [
-            (worker if worker in alive else min(alive), chunks)
-            for worker, chunks in sorted(groups.items())
-        ]
+        self._groups = sorted(groups.items())
 
 
 def checked(rows: Any) -> Checked:

@@ -143,12 +143,14 @@ def walks_of(
     rows: RowsElsewhere,
     n_scanned: int,
 ) -> list[Walk]:
-    """Chains that continue those of some rows, after a first pass over all."""
+    """Chains that continue those of some rows, after the first passes over all."""
     walks = []
     for chain in chains:
         root = new_root(chain, bound, task, rows.n_rows, n_scanned)
         walks.append(Walk(root, Chain(chain.labels, chain.prior, chain.rng), sample))
     pass_over(walks, rows, [walk.root.first(walk.chain.rng) for walk in walks])
+    # Blocks may have got no rows. In the next message, they have the numbers that they have here.
+    pass_over(walks, rows, [walk.root.next(walk.chain.rng) for walk in walks])
     return walks
 
 

@@ -257,7 +257,7 @@ WRONG = [
     ({}, da.where(TABLE > 9, np.nan, TABLE), "Chunk 0 of X contains NaN"),
     ({}, da.where(TABLE > 9, np.inf, TABLE), "Chunk 0 of X contains infinity"),
     ({}, TABLE[:, 0], "Expected 2D array"),
-    ({}, TABLE[:1], "X has 1 rows: from 2"),
+    ({}, TABLE[:1], "The number of rows is 1: it must be 2 to"),
     ({}, TABLE.astype("U9"), "takes numbers alone"),
 ]
 

@@ -1,5 +1,6 @@
 """Fits of rows that are elsewhere: draws, predictions, checkpoints; without a cluster."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -133,6 +134,17 @@ def test_what_is_said_of_reference_rows_follows_from_all():
     result = of_clusters(fitted, 0, theta, np.array([0, 0, 1]))  # block 2 has no reference row
     assert result["weights"].tolist() == [0.3, 0.4]
     assert result["means"].ravel().tolist() == [0.0, 1.0]
+
+
+def test_collinear_columns_are_warned_of():
+    X = blobs(N)[0]
+    narrow = NormalInverseWishart(mean=0.0, kappa=0.01, nu=6.0, scale=1e-9)
+    collinear = np.column_stack([X, X.sum(axis=1)])
+    with pytest.warns(UserWarning, match="nearly linear combinations of others within a cluster"):
+        fit(collinear, narrow, init="one", **SHORT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(X, **SHORT)
 
 
 def draws_of(outcome):

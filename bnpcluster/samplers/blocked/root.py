@@ -57,6 +57,12 @@ class Root(State):
         The expected number of rows of a scan.
     makes_batches : bool
         Whether iterations have batches of splits and merges.
+
+    Attributes
+    ----------
+    lost_digits : bool
+        Whether sums have lost digits, because columns are linear combinations of others. Blocks
+        cannot be filled row by row here.
     """
 
     def __init__(
@@ -71,7 +77,7 @@ class Root(State):
         makes_batches: bool = True,
     ):
         self.likelihood, self.n_scanned = likelihood, n_scanned
-        self.makes_batches = makes_batches
+        self.makes_batches, self.lost_digits = makes_batches, False
         self.sent: Sent | None = None
         self.found: Found | None = None
         self._batch_now: Batch | None = None
@@ -161,7 +167,9 @@ class Root(State):
         found, sent = self._last
         self.show(found.scanned.rows[:0], np.arange(len(found.sizes)))
         parameters, sources = sent.message.parameters, self._sources
-        fill_slots(self.problem, self.partition, parameters, found.sums, sources, found.sizes)
+        filled = (parameters, found.sums, sources, found.sizes)
+        if not fill_slots(self.problem, self.partition, *filled):
+            self.lost_digits = True
 
     def show(self, rows: NDArray, labels: NDArray) -> None:
         """Give the slots other rows, with labels of these and others; statistics stay."""
@@ -223,13 +231,17 @@ def scan_rows(problem, partition, uniforms, start):
 
 @kernel
 def fill_slots(problem, partition, parameters, sums, sources, sizes):
-    """Fill slot k from the sums of block sources[k], of sizes[k] rows, and empty the others."""
-    lik, n_blocks = problem.likelihood, len(sizes)
+    """Fill slot k from the sums of block sources[k], of sizes[k] rows, and empty the others.
+
+    Returns whether the sums kept their digits.
+    """
+    lik, n_blocks, sound = problem.likelihood, len(sizes), True
     for k in range(len(partition.sizes)):
         if k < n_blocks:
-            put_sums(lik, k, parameters, sums, sources[k], sizes[k])
+            sound &= put_sums(lik, k, parameters, sums, sources[k], sizes[k])
         else:
             clear(lik, k)
         partition.sizes[k] = sizes[k] if k < n_blocks else 0
         change_size(partition, problem.log_w, k, 0)
     partition.n_blocks[0] = n_blocks
+    return sound
