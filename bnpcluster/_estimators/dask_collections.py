@@ -272,7 +272,7 @@ class FitsElsewhere:
         >>> X = np.repeat([[0.0, 0.0], [9.0, 0.0]], 100, axis=0) + rng.normal(size=(200, 2))
         >>> rows = da.from_array(X, chunks=(50, 2))
         >>> with Client(processes=False, n_workers=1, dashboard_address=":0"):
-        ...     model = DPMixture(n_chains=2, n_draws=100, n_warmup=100, random_state=0).fit(rows)
+        ...     model = DPMixture(n_chains=1, n_draws=20, n_warmup=20, random_state=0).fit(rows)
         ...     labels = model.draw_labels(rows, 0, 0).compute()
         ...     together = model.draw_coclustering(rows, [0, 1, 150])
         >>> bool(labels[0] == labels[1]), bool(labels[0] == labels[150])

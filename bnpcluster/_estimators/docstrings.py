@@ -65,7 +65,8 @@ n_jobs : int or None, default=None
 INIT = """init : str or array of int, default="auto"
     Where chains start: ``"one"`` (a single cluster), ``"singletons"``, ``"prior"`` (a draw from
     the prior), ``"kmeans"``, labels of shape (n_samples,) or (n_chains, n_samples), or
-    ``"auto"``: k-means with too many centres, a different number in each chain.
+    ``"auto"``: k-means with too many centres, a different number in each chain. With the sampler
+    "blocked" and at least 40,000 rows: clusters of 20,000 random rows, to which the others go.
 """
 
 POINT = """point_estimate : {"vi", "binder", "map"} or pair, default=("vi", 1.25)
