@@ -19,6 +19,7 @@ from sklearn.utils import check_array
 
 from bnpcluster._core import arguments
 from bnpcluster._core.containers import check_container
+from bnpcluster._core.messages import shown
 from bnpcluster._fitting.fitted import Fitted, prior_of
 from bnpcluster._predict.named_columns import column_numbers, name_columns, names_of_model
 from bnpcluster._predict.predictive import load, new_workspace
@@ -327,9 +328,9 @@ def _given_array(given: dict[str | int, ArrayLike]) -> NDArray[np.float64]:
     """The given values, (columns,) or (rows, columns)."""
     try:
         arrays = [np.asarray(values, float) for values in given.values()]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"Given values must be numbers or arrays of them, got {given!r}."
+            f"Given values must be numbers or arrays of them, got {shown(list(given.values()))}."
         ) from None
     lengths = {array.shape for array in arrays if array.ndim}
     if len(lengths) > 1 or any(len(shape) > 1 or shape == (0,) for shape in lengths):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import numbers
 from typing import Any
 
@@ -13,10 +14,12 @@ from bnpcluster._core.messages import Message, parameter, shown
 from bnpcluster._core.suggestions import unknown
 
 __all__ = [
+    "as_float",
     "code",
     "component",
     "count",
     "count_or_auto",
+    "is_auto",
     "seconds",
     "seed_sequence",
     "unknown",
@@ -44,6 +47,7 @@ def component(parameter: str, value: Any, registry: dict[str, type], base: type)
 
 
 MOST = 10**9  # of anything that is counted one by one
+LONGEST = 1e9  # seconds
 
 
 def count(name: str, value: Any, low: int) -> int:
@@ -69,10 +73,25 @@ def count_or_auto(name: str, value: Any, low: int) -> int | None:
 
 
 def whole(name: str, value: Any, low: int) -> int:
-    """`value` as an integer of at least `low`. Errors name the parameter."""
+    """`value` as an integer from `low` to `MOST`. Errors name the parameter."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}.")
+        raise ValueError(f"{name} must be an integer of at least {low}, got {shown(value)}.")
+    if int(value) > MOST:
+        raise ValueError(f"{name} must be at most {MOST}, got {shown(value)}.")
     return int(value)
+
+
+def as_float(value: Any) -> float:
+    """A real number as a float, infinite if it is beyond all floats; NaN for anything else.
+
+    Ranges are checked of the float: a limit may have no value in the type of a number of numpy.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return -math.inf if value < 0 else math.inf
 
 
 def code(name: str, value: Any, codes: dict[str, Any]) -> Any:
@@ -102,11 +121,17 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
     )
 
 
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is the word "auto". It may be an array, which has no truth value."""
+    return isinstance(value, str) and value == "auto"
+
+
 def seconds(name: str, value: Any) -> float | None:
     """`value` as a positive number of seconds, or None."""
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value > 0:
-        what = f" must be None or a positive number of seconds, got {value!r}."
+    number = as_float(value)
+    if not number > 0:
+        what = f" must be None or a positive number of seconds, got {shown(value)}."
         raise ValueError(Message(parameter(name), what))
-    return float(value)
+    return min(number, LONGEST)  # threads cannot wait longer than some centuries

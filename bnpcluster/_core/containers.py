@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnpcluster._core.messages import Action, Message
 from bnpcluster._core.odd_cells import COMPLEX, about_cell, about_complex, is_collection
@@ -222,3 +223,13 @@ def _check_shape(shape: tuple[int, ...], name: str) -> None:
             f"{name} must be a table with rows and columns, got {len(shape)} dimensions: "
             f"{name}.reshape(len({name}), -1) makes one row of each item."
         )
+
+
+def as_array(value: Any) -> NDArray[Any]:
+    """An array; one of lists if they differ in length, which numpy refuses."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        array = np.empty(len(value), object)
+        array[:] = value
+        return array

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster._core import arguments, settings
+from bnpcluster._core.containers import as_array
 from bnpcluster._core.messages import Action, Message, setting
 from bnpcluster._core.operations import traces_learned
 from bnpcluster._estimators import clusters
@@ -355,7 +356,7 @@ class Sampled(ClusterMixin, BaseEstimator):
                 "align is not available after a fit of a dask collection: compare labels_ with the "
                 "earlier labels."
             )
-        earlier = np.asarray(labels)
+        earlier = as_array(labels)
         if earlier.shape != self.labels_.shape or earlier.dtype.kind not in "iu":
             other = earlier.shape != self.labels_.shape and hasattr(type(self), "predict")
             remedy = "; for an earlier fit of other rows, use new.align(old.predict(X)) with the "

@@ -6,14 +6,14 @@ joins, and last, small clusters are dissolved: their rows are in no cluster.
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from bnpcluster._core import arguments
-from bnpcluster._core.messages import Action, Message, given, parameter
+from bnpcluster._core.arguments import as_float
+from bnpcluster._core.messages import Action, Message, given, parameter, shown
 from bnpcluster._fitting.fitted import Fitted
 from bnpcluster._predict.predictive import predict, served
 from bnpcluster.partitions import MergeTree, merge_tree, relabel
@@ -47,12 +47,11 @@ def loss_and_cost(point_estimate: Any) -> tuple[str, float]:
                 ".",
             )
         )
-    if isinstance(cost, bool) or not isinstance(cost, numbers.Real) or not 0 < float(cost) < 2:
-        text = f" must be a number above 0 and below 2, got {cost!r}: 1 is neutral, and a larger "
-        raise ValueError(
-            Message("The cost in ", parameter("point_estimate"), text, "one gives fewer clusters.")
-        )
-    return loss, float(cost)
+    if not 0 < as_float(cost) < 2:
+        text = f" must be a number above 0 and below 2, got {shown(cost)}: "
+        why = "1 is neutral, and a larger one gives fewer clusters."
+        raise ValueError(Message("The cost in ", parameter("point_estimate"), text, why))
+    return loss, as_float(cost)
 
 
 def threshold(merge: Any) -> float | None:
@@ -61,11 +60,10 @@ def threshold(merge: Any) -> float | None:
         return None
     if isinstance(merge, str) and merge == "auto":
         return THRESHOLD
-    is_number = isinstance(merge, numbers.Real) and not isinstance(merge, bool)
-    if not is_number or not 0 < merge < 1:
+    if not 0 < as_float(merge) < 1:
         what = f" must be None, 'auto' ({THRESHOLD}), or a number above 0 and below 1, got "
-        raise ValueError(Message(parameter("merge"), what, f"{merge!r}."))
-    return float(merge)
+        raise ValueError(Message(parameter("merge"), what, f"{shown(merge)}."))
+    return as_float(merge)
 
 
 def limit(name: str, value: Any) -> int | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.containers import as_array
 from bnpcluster._core.messages import Action, Message, in_shell_words, parameter, setting
 from bnpcluster._core.saving import file_to_write
 from bnpcluster._estimators.cluster_lines import describe_clusters, notes
@@ -206,7 +207,7 @@ def _describe_fixed_prior(model: Any) -> dict[str, str]:
 
 def has_one_start(init: Any) -> bool:
     """Whether all chains start from the same partition."""
-    return init in ("one", "singletons") if isinstance(init, str) else np.ndim(init) == 1
+    return init in ("one", "singletons") if isinstance(init, str) else as_array(init).ndim == 1
 
 
 def _interval(trace: np.ndarray, weights: np.ndarray) -> str:

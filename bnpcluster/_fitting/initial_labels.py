@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.cluster.vq import kmeans2, vq
 
+from bnpcluster._core.containers import as_array
 from bnpcluster._core.operations import learned
 from bnpcluster._core.state import State
 from bnpcluster.likelihoods import Likelihood
@@ -51,7 +52,7 @@ def initial_labels(
 
 
 def _checked_labels(init: Any, n: int, n_chains: int, most: int) -> list[np.ndarray]:
-    labels = np.asarray(init)
+    labels = as_array(init)
     if labels.shape not in ((n,), (n_chains, n)) or labels.dtype.kind not in "iu":
         raise ValueError(
             f"init as an array must contain integer labels, of shape ({n},) for all chains or "

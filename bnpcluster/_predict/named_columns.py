@@ -41,8 +41,9 @@ def _column_numbers(columns: Any, names: Sequence[str | int]) -> list[int]:
     """Numbers of one or more columns, given by name or number."""
     if isinstance(columns, slice):
         columns = range(len(names))[columns]
-    is_some = isinstance(columns, Iterable) and not isinstance(columns, (str, bytes))
-    some = list(columns) if is_some else [columns]
+    is_word = isinstance(columns, (str, bytes))
+    is_one = is_word or not isinstance(columns, Iterable) or getattr(columns, "shape", None) == ()
+    some = [columns] if is_one else list(columns)
     found = [_column_number(column, names) for column in some]
     if not found or len(set(found)) < len(found):
         raise ValueError(f"columns must name at least one column, and none twice, got {columns!r}.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from bnpcluster._core.arguments import as_float, is_auto
 from bnpcluster._core.components import Component
 from bnpcluster._core.messages import ColumnsError, shown
 
@@ -218,11 +220,6 @@ def observed_mean(X: np.ndarray) -> np.ndarray:
     return np.where(missing, 0.0, X).sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
 
 
-def is_auto(value: Any) -> bool:
-    """Whether a hyper-parameter is chosen from the data."""
-    return isinstance(value, str) and value == "auto"
-
-
 def is_guess(value: Any) -> bool:
     """Whether a hyper-parameter is or starts at a value chosen from the data."""
     return isinstance(value, str) and value in ("auto", "data")
@@ -256,14 +253,25 @@ def number_above(name: str, value: Any, low: float = 0.0, allowed: str = GUESSED
 
     `allowed` is what the caller accepts, for the error about anything else.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be {allowed}, got {shown(value)}.")
-    if not max(low, LEAST) <= value <= MOST or value == low:
+    number = as_float(value)
+    if not max(low, LEAST) <= number <= MOST or number == low:
         raise ValueError(
             f"{name} must be greater than {low:g}, from {max(low, LEAST):g} to {MOST:g}, got "
             f"{shown(value)}."
         )
-    return float(value)
+    return number
+
+
+def numbers_of(name: str, value: Any, allowed: str) -> np.ndarray:
+    """`value` as an array of floats. `allowed` is what the caller accepts, for the error."""
+    try:
+        return np.asarray(value, float)
+    except OverflowError:  # an integer beyond all floats
+        return np.full(np.shape(value), np.inf)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {allowed}, got {shown(value)}.") from None
 
 
 def column_values(
@@ -273,14 +281,7 @@ def column_values(
 
     `words` are the words that the caller accepts, for the error about any other.
     """
-    try:
-        values = np.asarray(value, float)
-    except OverflowError:  # an integer beyond all floats
-        values = np.full(np.shape(value), np.inf)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{name} must be {words}, a number or one number per column, got {shown(value)}."
-        ) from None
+    values = numbers_of(name, value, f"{words}, a number or one number per column")
     if values.shape not in ((), (n_columns,)):
         raise ValueError(f"{name} has shape {values.shape}, but X has {n_columns} columns.")
     if not np.isfinite(values).all() or (positive and (values <= 0).any()):

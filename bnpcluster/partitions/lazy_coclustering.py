@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnpcluster._core.containers import as_array
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -78,7 +80,7 @@ class LazyCoclustering:
             raise IndexError("A co-clustering matrix takes at most two indices.")
         if len(given) == 1 and keys[0] is Ellipsis:
             given.insert(0, slice(None))
-        if len(given) == 1 and np.ndim(given[0]) == 2:
+        if len(given) == 1 and as_array(given[0]).ndim == 2:
             return self._of_mask(given[0])
         rows, columns = (self._index(k) for k in (*given, slice(None), slice(None))[:2])
         if not isinstance(rows, slice) and not isinstance(columns, slice):
@@ -95,7 +97,7 @@ class LazyCoclustering:
         """A slice, or an array of item numbers."""
         if isinstance(index, slice):
             return index
-        array = np.asarray(index)
+        array = as_array(index)
         n = len(self)
         if array.dtype.kind == "b" and array.ndim == 1:
             if len(array) != n:

@@ -16,6 +16,7 @@ from scipy.special import (
     gammaincinv,
 )
 
+from bnpcluster._core.arguments import as_float
 from bnpcluster._core.messages import Action, Message, given, parameter, shown
 
 TINY = 1e-300  # the smallest weight of a Beta distribution that does not underflow
@@ -46,8 +47,8 @@ class Hyper(NamedTuple):
         if is_number(value):
             return None
         if isinstance(value, (tuple, list)) and len(value) == 2 and all(map(is_number, value)):
-            if all(PAIR_RANGE[0] <= v <= PAIR_RANGE[1] for v in value):
-                return float(value[0]), float(value[1])
+            if all(PAIR_RANGE[0] <= as_float(v) <= PAIR_RANGE[1] for v in value):
+                return as_float(value[0]), as_float(value[1])
         raise ValueError(self._allowed(name, value))
 
     def _allowed(self, name: str, value: Any) -> Message:
@@ -68,7 +69,7 @@ class Hyper(NamedTuple):
     def check(self, name: str, value: Any) -> None:
         """Raise an error for a fixed number outside the range of the tables."""
         low, high = RANGE[self.distribution]
-        if not is_number(value) or low <= value <= high:
+        if not is_number(value) or low <= as_float(value) <= high:
             return
         kind = {"gamma": "positive", "beta": "between 0 and 1"}[self.distribution]
         text = f" must be {kind}, from {low:g} to {high:.8g}; got {shown(value)}."
@@ -137,7 +138,7 @@ def _beta_between(a: float, b: float, low: float, high: float, u: float) -> floa
 
 def is_number(value: Any) -> bool:
     """Whether a parameter is a number."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def slice_step(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bnpcluster._core import messages
+from bnpcluster._core.arguments import as_float
 from bnpcluster._core.messages import Action, Message, parameter, shown
 from bnpcluster.priors.base import Prior, PriorTables
 from bnpcluster.priors.component_series import log_v
@@ -73,10 +74,10 @@ class MFM(Prior):
         given = self.n_components_prior
         if isinstance(given, str) and given in NAMED:
             return given, NAMED[given]
-        if isinstance(given, tuple) and len(given) == 2 and given[0] in NAMED:
+        if isinstance(given, tuple) and len(given) == 2 and given[0] in list(NAMED):
             name, value = given
             high = MOST_RATE if name == "poisson" else 1.0 - LEAST
-            if not is_number(value) or not LEAST <= value <= high:
+            if not is_number(value) or not LEAST <= as_float(value) <= high:
                 raise ValueError(
                     f"{name!r} needs a parameter between 0 and {math.ceil(high)}, from {LEAST:g} "
                     f"to {high:.8g}; got {shown(value)}."

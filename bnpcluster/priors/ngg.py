@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnpcluster._core.arguments import as_float
 from bnpcluster._core.stable_distributions import log_exponentially_tilted
 from bnpcluster.priors.base import Prior, PriorTables
 from bnpcluster.priors.hyper_priors import Hyper, is_number, shown
@@ -85,7 +86,7 @@ class NGG(Prior):
         >>> round(NGG(20.0, sigma=0.5).expected_clusters(82), 1)
         41.6
         """
-        if not is_number(rate) or not rate > 0:
+        if not is_number(rate) or not as_float(rate) > 0:
             raise ValueError(f"rate must be a positive number; got {shown(rate)}.")
         if not is_number(sigma):
             raise ValueError(f"sigma must be a number; got {shown(sigma)}.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.arguments import as_float
 from bnpcluster._core.messages import Message, parameter, shown
 from bnpcluster._core.stable_distributions import log_polynomially_tilted
 from bnpcluster.priors.base import Prior, PriorTables
@@ -56,12 +57,13 @@ class PitmanYor(Prior):
         for name, hyper in self.hyper.items():
             hyper.pair(name, getattr(self, name))
         low, high = RANGE["beta"]
-        if is_number(self.discount) and not (self.discount == 0 or low <= self.discount <= high):
+        discount, alpha = as_float(self.discount), as_float(self.alpha)
+        if is_number(self.discount) and not (discount == 0 or low <= discount <= high):
             text = f" must be 0, or from {low:g} to {high:.8g}; got {shown(self.discount)}."
             raise ValueError(Message(parameter("discount"), text))
-        least = -self.discount if is_number(self.discount) else 0.0
+        least = -discount if is_number(self.discount) else 0.0
         low, high = RANGE["gamma"]
-        if is_number(self.alpha) and not least + low <= self.alpha <= high:
+        if is_number(self.alpha) and not least + low <= alpha <= high:
             text = f" must be greater than {least:g}, by {low:g}, and at most {high:g}; got "
             raise ValueError(Message(parameter("alpha"), text, f"{shown(self.alpha)}."))
 

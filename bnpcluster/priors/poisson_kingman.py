@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from bnpcluster._core.arguments import as_float
 from bnpcluster._core.messages import shown
 from bnpcluster.priors.base import Prior, PriorTables
 from bnpcluster.priors.hyper_priors import is_number
@@ -88,7 +89,7 @@ class PoissonKingman(Prior):
         """Raise an error if a parameter is invalid."""
         if not callable(self.log_h):
             raise ValueError(f"log_h must be a function of log t; got {shown(self.log_h)}.")
-        if not is_number(self.sigma) or not LEAST <= self.sigma <= MOST:
+        if not is_number(self.sigma) or not LEAST <= as_float(self.sigma) <= MOST:
             raise ValueError(
                 f"sigma must be a number from {LEAST} to {MOST}; got {shown(self.sigma)}."
             )

@@ -5,6 +5,7 @@ this goes on.
 """
 
 import datetime
+import inspect
 import os
 import time
 from collections import Counter
@@ -14,7 +15,15 @@ import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
-from bnpcluster import DPMixture
+from bnpcluster import BNPMixture, DPMixture, mixtures
+from bnpcluster.likelihoods import (
+    LIKELIHOODS,
+    NormalInverseGamma,
+    NormalInverseWishart,
+    Wishart,
+)
+from bnpcluster.priors import PRIORS
+from bnpcluster.samplers import SAMPLERS
 from tests.tools import fuzz
 
 BATCH = 200  # cases between two looks at the clock
@@ -48,6 +57,47 @@ def test_hostile_fits_and_calls():
     print(f"seeds {1000 * today} to {number - 1}: {dict(counts)}")
     assert counts[fuzz.CONSISTENT] > counts["cases"] / 4
     assert counts[fuzz.REFUSED] > counts["cases"] / 10
+
+
+SHORT = {"n_draws": 1, "n_warmup": 1, "n_chains": 1, "random_state": 0}
+
+
+@pytest.mark.parametrize("kind", mixtures.PRESETS.values(), ids=lambda kind: kind.__name__)
+def test_odd_parameters_of_models(kind):
+    own = set(inspect.signature(kind).parameters) - set(inspect.signature(DPMixture).parameters)
+    names = None if kind is DPMixture else sorted(own)
+    assert not [*fuzz.odd_replies(lambda model: model.set_params(**SHORT), kind, names)]
+
+
+@pytest.mark.parametrize("kind", LIKELIHOODS.values(), ids=lambda kind: kind.__name__)
+def test_odd_parameters_of_likelihoods(kind):
+    assert not [*fuzz.odd_replies(lambda odd: DPMixture(likelihood=odd, **SHORT), kind)]
+
+
+def test_odd_parameters_of_hyper_priors():
+    nested = [
+        lambda odd: DPMixture(likelihood=NormalInverseWishart(scale=odd), **SHORT),
+        lambda odd: DPMixture(likelihood=NormalInverseGamma(scale=odd), **SHORT),
+    ]
+    assert not [reply for make in nested for reply in fuzz.odd_replies(make, Wishart)]
+
+
+@pytest.mark.parametrize("kind", SAMPLERS.values(), ids=lambda kind: kind.__name__)
+def test_odd_parameters_of_samplers(kind):
+    assert not [*fuzz.odd_replies(lambda odd: DPMixture(sampler=odd, **SHORT), kind)]
+
+
+@pytest.mark.parametrize("kind", PRIORS.values(), ids=lambda kind: kind.__name__)
+def test_odd_parameters_of_priors(kind):
+    assert not [*fuzz.odd_replies(lambda odd: BNPMixture(prior=odd, **SHORT), kind)]
+
+
+@pytest.mark.parametrize("name", [*fuzz.OF_ARGUMENTS, "coclustering_"])
+def test_odd_arguments(name):
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    model = DPMixture(**SHORT).fit(X)
+    for value in fuzz.ODD_PARAMETERS:
+        fuzz.replied(lambda value=value: fuzz.call(model, name, value))
 
 
 def test_sound_fits_are_consistent():

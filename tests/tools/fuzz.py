@@ -6,8 +6,11 @@ that this package or the validation of scikit-learn raises. Anything else is a f
 
 from __future__ import annotations
 
+import inspect
 import traceback
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -176,6 +179,24 @@ PARAMETERS = {
 }
 LENGTHS = {"n_draws": [1, 2, 3, 5], "n_warmup": [0, 1, 2], "n_chains": [1, 2]}
 
+ODD_PARAMETERS = [
+    *[None, "x", "", "auto", -1, 0, 1, 2.5, np.nan, np.inf, -np.inf, True, b"x", 1j, int, ...],
+    *[
+        10**400,
+        -(10**400),
+        10**30,
+        1e300,
+        5e-324,
+        Fraction(1, 3),
+        Fraction(10**400),
+        Decimal("nan"),
+    ],
+    *[np.float16(1), np.int8(1), np.array(1.0), np.array([1.0, 2.0]), np.datetime64("2020-01-01")],
+    *[(), [], {}, set(), range(3), slice(2), object(), np.ma.masked, lambda x: x],
+    *[(10**400, 1.0), [10**400, 1.0], (1.0, "x"), ("vi", 10**400), ("vi", "x"), ("binder", 1.0, 2)],
+    *[{0: 10**400}, {0: "x"}, {"a": 1}, [[1.0, 2.0], [3.0]], ([],), ({}, 1.0)],
+]
+
 
 @st.composite
 def options(draw):
@@ -294,6 +315,20 @@ def run_case(kind, parameters, table, calls):
         if reply == CONSISTENT:
             check_result(name, result, model)
     return replies
+
+
+def odd_replies(make, kind, names=None):
+    """Give odd values to each parameter of a class; yield those whose reply is of the third class.
+
+    `make` returns a model that has the object of that class.
+    """
+    X = np.abs(np.round(np.random.default_rng(0).normal(size=(8, 2))))
+    for name in names or list(inspect.signature(kind).parameters):
+        for value in ODD_PARAMETERS:
+            try:
+                replied(lambda name=name, value=value: make(kind(**{name: value})).fit(X))
+            except Unkind as error:
+                yield f"{kind.__name__}({name}={value!r}): {error}"
 
 
 def call(model, name, given):

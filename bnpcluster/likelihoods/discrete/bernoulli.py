@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bnpcluster._core.arguments import is_auto
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.messages import Action
 from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, pool, remove
 from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
-    is_auto,
     is_guess,
     mean_imputed,
     prior_counts,

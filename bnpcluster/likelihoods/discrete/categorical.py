@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bnpcluster._core.arguments import is_auto
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.messages import Action, ColumnsError
 from bnpcluster._core.operations import add, clear, copy, log_marginal, padded, pool, remove
@@ -18,7 +19,6 @@ from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
     column_values,
-    is_auto,
     is_guess,
     prior_counts,
 )

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.arguments import is_auto
 from bnpcluster._core.messages import Action
 from bnpcluster.likelihoods.base import (
     Likelihood,
     check_observed,
-    is_auto,
     is_guess,
     mean_imputed,
     observed_mean,

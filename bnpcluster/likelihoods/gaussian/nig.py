@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bnpcluster._core.arguments import is_auto
+from bnpcluster._core.containers import as_array
 from bnpcluster.likelihoods.base import (
     A_PAIR_TOO,
     AUTO,
@@ -13,7 +15,6 @@ from bnpcluster.likelihoods.base import (
     check_observed,
     column_values,
     gamma_prior,
-    is_auto,
     is_guess,
     number_above,
 )
@@ -174,7 +175,7 @@ class NormalInverseGamma(Likelihood):
         given = self.scale if isinstance(self.scale, Wishart) else Wishart()
         guess, floor = hyper.expected, rounding_variance(Z)
         if not is_guess(given.mean):
-            diagonal = np.diag(given.mean) if np.ndim(given.mean) == 2 else given.mean
+            diagonal = np.diag(given.mean) if as_array(given.mean).ndim == 2 else given.mean
             guess = column_values("mean", diagonal, len(guess), positive=True)
             guess = within_reach("mean", guess, unit.scale**2, 1.0 / REACH)
         df = 2.0 if is_auto(given.df) else number_above("df", given.df, allowed=AUTO)

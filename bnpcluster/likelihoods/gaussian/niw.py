@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from bnpcluster._core import arguments
+from bnpcluster._core.arguments import is_auto
+from bnpcluster._core.containers import as_array
 from bnpcluster.likelihoods.base import (
     A_PAIR_TOO,
     AUTO,
@@ -15,9 +17,9 @@ from bnpcluster.likelihoods.base import (
     check_observed,
     column_values,
     gamma_prior,
-    is_auto,
     is_guess,
     number_above,
+    numbers_of,
 )
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods.gaussian.learned_covariance import CovariancePrior, multiplier
@@ -226,7 +228,7 @@ class NormalInverseWishart(Likelihood):
         self, Z: np.ndarray, unit: Units
     ) -> tuple[np.ndarray, float, float, np.ndarray, CovariancePrior]:
         """The hyper-parameters in internal units (learned: the first values) and hyper-priors."""
-        if self.missing not in MISSING:
+        if not isinstance(self.missing, str) or self.missing not in MISSING:
             raise ValueError(arguments.unknown("missing", str(self.missing), MISSING))
         n, d = Z.shape
         share, guessed_nu = cluster_share(Z), _guessed_nu(n, d)
@@ -388,10 +390,10 @@ def _guessed_nu(n: int, d: int) -> float:
 def _matrix(name: str, value: Any, unit: Units) -> np.ndarray:
     """A covariance or scale matrix in internal units, from a matrix, its diagonal or a number."""
     d = len(unit.scale)
-    if np.ndim(value) < 2:
+    if as_array(value).ndim < 2:
         matrix = np.diag(column_values(name, value, d, positive=True))
     else:
-        matrix = np.asarray(value, float)
+        matrix = numbers_of(name, value, "a matrix of numbers")
     if matrix.shape != (d, d) or not is_positive_definite(matrix):
         raise ValueError(f"{name} must be a positive definite {d} x {d} matrix.")
     within_reach(name, np.diag(matrix), unit.scale**2, 1.0 / REACH)

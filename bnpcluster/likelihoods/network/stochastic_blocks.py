@@ -7,12 +7,14 @@ counts.
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
+from bnpcluster._core.arguments import as_float
 from bnpcluster._core.messages import shown
 from bnpcluster._core.operations import (
     add,
@@ -113,9 +115,9 @@ class Relational(Likelihood):
         if not isinstance(self.beta, (tuple, list)) or len(self.beta) != 2:
             raise TypeError(f"beta must be a pair of positive numbers, got {self.beta!r}.")
         for value in self.beta:
-            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+            if not isinstance(value, numbers.Real) or isinstance(value, bool):
                 raise TypeError(f"beta must be a pair of positive numbers, got {shown(self.beta)}.")
-            if not LEAST <= value <= MOST:
+            if not LEAST <= as_float(value) <= MOST:
                 raise ValueError(
                     f"beta must be a pair of positive numbers, from {LEAST:g} to {MOST:g}, got "
                     f"{shown(self.beta)}."

@@ -103,7 +103,7 @@ class PyClone(Likelihood):
             ("density", self.density, DENSITIES),
             ("genotypes", self.genotypes, tuple(GENOTYPES)),
         ):
-            if value not in known:
+            if not isinstance(value, str) or value not in known:
                 names = ", ".join(map(repr, known))
                 raise ValueError(f"{name} must be one of {names}; got {value!r}.")
         error_rate = number_above("error_rate", self.error_rate, LOWEST_RATE, "a number")

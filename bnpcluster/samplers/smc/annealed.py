@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._core.messages import MORE_PARTICLES, Message
+from bnpcluster._core.arguments import as_float, code, whole
+from bnpcluster._core.messages import MORE_PARTICLES, Message, shown
 from bnpcluster._core.state import State, Stopped
 from bnpcluster.samplers.base import Sampler, can_sample
 from bnpcluster.samplers.gibbs import Gibbs
@@ -15,7 +16,6 @@ from bnpcluster.samplers.smc.base import (
     Filter,
     ParticleSampler,
     Run,
-    number_of,
 )
 from bnpcluster.samplers.smc.population import scarce
 from bnpcluster.samplers.smc.population_gibbs import gibbs_updates, log_prior_ratios, set_particle
@@ -243,29 +243,39 @@ class AnnealedSMC(ParticleSampler):
     @property
     def remedy(self) -> str:
         """What to do if runs disagree."""
-        moves = "n_moves" if self.path == "temperature" else "block_size"
+        moves = "n_moves" if self._is_tempered else "block_size"
         return Message(MORE_PARTICLES, f" or {moves}")
 
     @property
     def requires(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on the move
         """Operations that the filter, its moves and the path need."""
         self._check_move()
-        if self.path == "temperature":
+        if self._is_tempered:
             return ("log_likelihood", *(self.move or Gibbs()).requires)
         needed = "clear add copy rename remove log_predictive log_predictive_without"
         further = () if self.move is None else self.move.requires
         return (*needed.split(), "log_predictive_all", "log_marginal", *further)
 
     @property
+    def _is_tempered(self) -> bool:
+        return isinstance(self.path, str) and self.path == "temperature"
+
+    @property
+    def _anneals(self) -> bool:
+        if not isinstance(self.anneal, (bool, np.bool_)):
+            raise TypeError(f"anneal must be True or False, got {shown(self.anneal)}.")
+        return bool(self.anneal)
+
+    @property
     def carries_learned(self) -> bool:
         """Whether particles carry learned hyper-parameters; only those of one path move them."""
-        return self.path == "temperature"
+        return self._is_tempered
 
     def checked(self, prior: Any) -> Any:
         """The prior that this sampler will use; only one path samples hyper-priors."""
-        if self.path == "temperature":
+        if self._is_tempered:
             return prior
-        if self.anneal and not prior.hyper:
+        if self._anneals and not prior.hyper:
             raise ValueError(
                 f"AnnealedSMC with {prior!r} has no parameter to anneal: set anneal to False, or "
                 "path to 'temperature'."
@@ -283,10 +293,14 @@ class AnnealedSMC(ParticleSampler):
         """Make one run over all items, or through all temperatures."""
         self._validate()
         scheme, share = scheme_of(self.resampling), threshold_of(self.resample_threshold)
-        if self.path == "temperature":
+        if self._is_tempered:
             move = _default_move(bound) if self.move is None else self.move
             tempered = Tempered(bound, prior, n_items, rng, self.n_particles, move)
-            powers = None if isinstance(self.temperatures, str) else list(self.temperatures)
+            powers = (
+                None
+                if isinstance(self.temperatures, str)
+                else list(map(as_float, self.temperatures))
+            )
             settings = powers, share, scheme, self.n_moves, self.waste_free
             return tempered.run_temperatures(*settings, should_stop)
         particles = self.filter(bound, prior, n_items, rng)
@@ -299,8 +313,8 @@ class AnnealedSMC(ParticleSampler):
         """Particles without items, on the path of the items."""
         rule = scheme_of(self.resampling), threshold_of(self.resample_threshold)
         particles = AnnealedFilter(bound, prior, self.n_particles, n_items, rule, rng)
-        particles.rate = self.rate if self.anneal else 0.0
-        particles.start, particles.block_size = self.start, self.block_size
+        particles.rate = as_float(self.rate) if self._anneals else 0.0
+        particles.start, particles.block_size = as_float(self.start), self.block_size
         particles.move = self.move
         particles.start_annealing()
         return particles
@@ -317,18 +331,17 @@ class AnnealedSMC(ParticleSampler):
 
     def _validate(self) -> None:
         """Raise an error for the first invalid setting."""
-        number_of("n_particles", self.n_particles, 1)
-        number_of("block_size", self.block_size, 0)
-        number_of("n_moves", self.n_moves, 1)
-        if not 0.0 < self.rate <= 1.0:
-            raise ValueError(f"rate must be above 0 and at most 1, got {self.rate!r}.")
-        if not 0.0 < self.start < np.inf:
-            raise ValueError(f"start must be positive and finite, got {self.start!r}.")
-        if self.path not in PATHS:
-            raise ValueError(f"path must be one of {', '.join(PATHS)}; got {self.path!r}.")
+        whole("n_particles", self.n_particles, 1)
+        whole("block_size", self.block_size, 0)
+        whole("n_moves", self.n_moves, 1)
+        if not 0.0 < as_float(self.rate) <= 1.0:
+            raise ValueError(f"rate must be above 0 and at most 1, got {shown(self.rate)}.")
+        if not 0.0 < as_float(self.start) < np.inf:
+            raise ValueError(f"start must be positive and finite, got {shown(self.start)}.")
+        code("path", self.path, dict.fromkeys(PATHS))
         self._check_move()
         if self.waste_free is not None:
-            length = number_of("waste_free", self.waste_free, 2)
+            length = whole("waste_free", self.waste_free, 2)
             if self.n_particles % length:
                 raise ValueError(
                     f"n_particles={self.n_particles} must be a multiple of waste_free={length}."
@@ -336,7 +349,7 @@ class AnnealedSMC(ParticleSampler):
         if not _adaptive(self.temperatures) and not _rises_to_one(self.temperatures):
             raise ValueError(
                 "temperatures must be 'adaptive' or an increasing list of powers above 0 that ends "
-                f"with 1, got {self.temperatures!r}."
+                f"with 1, got {shown(self.temperatures)}."
             )
 
     def _check_move(self) -> None:
@@ -356,7 +369,6 @@ def _adaptive(temperatures: Any) -> bool:
 
 
 def _rises_to_one(temperatures: Any) -> bool:
-    if isinstance(temperatures, str) or np.ndim(temperatures) != 1 or len(temperatures) == 0:
-        return False
-    rises = np.diff(np.concatenate([[0.0], temperatures])) > 0.0
-    return bool(temperatures[-1] == 1.0 and rises.all())
+    is_list = isinstance(temperatures, (list, tuple)) or np.shape(temperatures) != ()
+    powers = np.array([0.0, *map(as_float, temperatures)]) if is_list else np.zeros(1)
+    return bool(powers[-1] == 1.0 and (np.diff(powers) > 0.0).all())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from bnpcluster._core.arguments import whole
 from bnpcluster._core.jit import kernel
 from bnpcluster._core.messages import MORE_PARTICLES, Message, given, parameter, setting
 from bnpcluster._core.operations import clear
@@ -132,13 +133,6 @@ class ParticleSampler(Sampler):
         raise ValueError(
             f"{type(self).__name__} takes no further rows with these settings: fit all of them."
         )
-
-
-def number_of(name: str, value: Any, low: int) -> int:
-    """`value` as an integer of at least `low`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}.")
-    return int(value)
 
 
 @kernel
@@ -363,7 +357,7 @@ class FilterSampler(ParticleSampler):
     def filter(self, bound: Any, prior: Any, n_items: int, rng: np.random.Generator) -> Filter:
         """Particles without items."""
         rule = scheme_of(self.resampling), threshold_of(self.resample_threshold)
-        n_particles = number_of("n_particles", self.n_particles, 1)
+        n_particles = whole("n_particles", self.n_particles, 1)
         return self.particles(bound, prior, n_particles, n_items, rule, rng)
 
     def resume(

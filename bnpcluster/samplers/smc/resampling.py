@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnpcluster._core.arguments import as_float, code
 from bnpcluster._core.jit import kernel
+from bnpcluster._core.messages import shown
 
 MULTINOMIAL, STRATIFIED, SYSTEMATIC = range(3)
 SCHEMES = {"multinomial": MULTINOMIAL, "stratified": STRATIFIED, "systematic": SYSTEMATIC}
@@ -16,17 +18,14 @@ SCHEMES = {"multinomial": MULTINOMIAL, "stratified": STRATIFIED, "systematic": S
 
 def scheme_of(value: Any) -> int:
     """The code of a resampling scheme."""
-    if value not in SCHEMES:
-        names = ", ".join(map(repr, SCHEMES))
-        raise ValueError(f"resampling must be one of {names}; got {value!r}.")
-    return SCHEMES[value]
+    return int(code("resampling", value, SCHEMES))
 
 
 def threshold_of(value: Any) -> float:
     """A threshold of the relative effective sample size: 0 is never, 1 is always."""
-    if isinstance(value, (bool, str)) or not 0.0 <= value <= 1.0:
-        raise ValueError(f"resample_threshold must be between 0 and 1, got {value!r}.")
-    return float(value)
+    if not 0.0 <= as_float(value) <= 1.0:
+        raise ValueError(f"resample_threshold must be between 0 and 1, got {shown(value)}.")
+    return as_float(value)
 
 
 @kernel

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from bnpcluster._core.arguments import code, whole
+from bnpcluster._core.arguments import code, is_auto, whole
+from bnpcluster._core.messages import shown
 from bnpcluster._core.operations import n_coordinates
 from bnpcluster._core.state import State
 from bnpcluster.samplers.base import Sampler, offers
@@ -66,7 +66,7 @@ class SplitMergeSampler(Sampler):
         n_gibbs = whole("n_gibbs", self.n_gibbs, 0)
         n_moves = self._how_many(state, rng)
         if state.n_items > 1:
-            if self.anchors in TABLES and learn_table(self.anchors, state):
+            if learn_table(self.anchors, state):
                 state.scratch.clear()
             counts = self._move(state, n_moves, rng)
             self._learn(state, counts.pop("work"), counts.pop("large", math.inf), n_moves)
@@ -84,7 +84,7 @@ class SplitMergeSampler(Sampler):
         If items are few or wide, they cost more. After warm-up, moves that were idle are made less
         often. A number that is not whole is rounded at random, whatever the state is.
         """
-        if self.n_moves != "auto":
+        if not is_auto(self.n_moves):
             return whole("n_moves", self.n_moves, 1)
         tuning = state.tuning
         if "moves" not in tuning:
@@ -102,7 +102,7 @@ class SplitMergeSampler(Sampler):
         Both are counted, not timed, so that the same seed gives the same draws. After warm-up the
         number is fixed: if it followed the state, another distribution would be sampled.
         """
-        if not state.adapting or self.n_moves != "auto":
+        if not state.adapting or not is_auto(self.n_moves):
             return
         n_columns = n_coordinates(state.problem.likelihood)
         passes = PASSES + n_columns // COLUMNS
@@ -161,10 +161,10 @@ def launch_codes(launches: Any, bound: Any) -> np.ndarray:
     has_metric = n_coordinates(bound) > 0
     if isinstance(launches, str) and launches == "auto":
         launches = [*METRIC, "sequential"] if has_metric else ["hard", "sequential"]
-    if isinstance(launches, str) or not isinstance(launches, Iterable) or not list(launches):
+    if not isinstance(launches, (list, tuple)) or not launches:
         raise ValueError(
             f"launches must be 'auto' or a list of {', '.join(map(repr, LAUNCHES))}; "
-            f"got {launches!r}."
+            f"got {shown(launches)}."
         )
     for name in launches:
         if name in METRIC and not has_metric:

@@ -51,8 +51,13 @@ def _draw_frozen(distribution, problem, partition, work, rng):
     work.anchors[1] = distribution.members[last] if j == i else j
 
 
-def learn_table(anchors: str, state: State) -> bool:
-    """Make the table again if the number of blocks breaks its record; return whether it did."""
+def learn_table(anchors: Any, state: State) -> bool:
+    """Make the table again if the number of blocks breaks its record; return whether it did.
+
+    Other distributions of anchors have no table.
+    """
+    if not isinstance(anchors, str) or anchors not in TABLES:
+        return False
     record = 1 if state.guide is None else int(state.guide[0])
     if not state.adapting or not record < state.n_blocks <= MOST:
         return False

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._core.arguments import code, whole
+from bnpcluster._core.arguments import as_float, code, is_auto, whole
 from bnpcluster._core.jit import kernel
+from bnpcluster._core.messages import shown
 from bnpcluster._core.operations import add, clear, rename
 from bnpcluster._core.partition import change_size, close_slot
 from bnpcluster._core.state import State
@@ -148,13 +149,13 @@ class PGSM(SplitMergeSampler):
 
     def _threshold(self) -> float:
         value = self.resample_threshold
-        if value == "auto":
+        if is_auto(value):
             return 0.0 if self.n_anchors == 2 else RESAMPLED
-        if isinstance(value, (bool, str)) or not 0.0 <= value <= 1.0:
+        if not 0.0 <= as_float(value) <= 1.0:
             raise ValueError(
-                f"resample_threshold must be 'auto' or a number from 0 to 1, got {value!r}."
+                f"resample_threshold must be 'auto' or a number from 0 to 1, got {shown(value)}."
             )
-        return float(value)
+        return as_float(value)
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bnpcluster._core.arguments import whole
+from bnpcluster._core.arguments import is_auto, whole
 from bnpcluster._core.operations import n_coordinates
 from bnpcluster._core.state import State
 from bnpcluster.samplers.split_merge.base import PairSampler, anchor_distribution, launch_codes
@@ -106,7 +106,7 @@ class SplitMerge(PairSampler):
 
     def _n_scans(self, state: State) -> int:
         """The number of scans before the recorded one; it does not depend on the partition."""
-        if self.n_restricted != "auto":
+        if not is_auto(self.n_restricted):
             return whole("n_restricted", self.n_restricted, 0)
         few = len(state.labels) < FEW_ROWS * n_coordinates(state.problem.likelihood)
         return SCANS if few else 0
