@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnpcluster import partitions
+from bnpcluster._core.containers import as_array
 from bnpcluster.partitions import label_draws
 from bnpcluster.partitions.lazy_coclustering import LazyCoclustering
 from bnpcluster.partitions.parameter_draws import ParameterDraws
@@ -67,7 +68,7 @@ class Posterior:
         weights: ArrayLike | None = None,
         traces: Mapping[str, ArrayLike] | None = None,
     ):
-        array = np.asarray(labels)
+        array = as_array(labels)
         if array.ndim != 3:
             raise ValueError(f"labels must be (chains, draws, items), got shape {array.shape}.")
         flat = label_draws.as_draws(array)

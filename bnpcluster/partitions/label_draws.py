@@ -12,6 +12,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnpcluster._core.containers import as_array
 from bnpcluster._core.jit import kernel
 
 CHUNK_CELLS = 1 << 23  # labels in memory as 32-bit integers at one time
@@ -20,7 +21,7 @@ COLUMN_TILE = 1024
 
 def as_draws(draws: ArrayLike) -> NDArray:
     """The draws as an integer matrix (draws, items); leading axes (chains, draws) are joined."""
-    array = np.asarray(draws)
+    array = as_array(draws)
     if array.dtype.kind not in "iub":
         raise ValueError(f"Labels must be integers, got an array of dtype {array.dtype}.")
     if array.ndim not in (2, 3):
@@ -34,7 +35,7 @@ def as_draws(draws: ArrayLike) -> NDArray:
 
 def as_labels(labels: ArrayLike, n_items: int | None = None) -> NDArray:
     """One labelling as a one-dimensional integer array, of `n_items` items if given."""
-    array = np.asarray(labels)
+    array = as_array(labels)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iub":
         raise ValueError(
             "A labelling must be a non-empty one-dimensional array of integers, "

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from bnpcluster._core.containers import as_array
 from bnpcluster.partitions.label_draws import as_weights
 
 
@@ -149,7 +150,8 @@ def merge_tree(membership: ArrayLike, weights: ArrayLike | None = None) -> Merge
 
 def _checked(membership: ArrayLike) -> NDArray[np.float64]:
     """The memberships as floats. Raise an error if they cannot be."""
-    tau = np.asarray(membership, dtype=float)
+    given = as_array(membership)
+    tau = given.astype(float) if given.dtype.kind in "iufb" else np.zeros(0)
     if tau.ndim != 2 or not tau.size or not np.isfinite(tau).all() or (tau < 0).any():
         raise ValueError(
             "membership must contain non-negative numbers of shape (n_rows, n_components)."

@@ -289,8 +289,8 @@ DENSITIES = [
         "samplers/smc/annealed.py",
         "AnnealedSMC.remedy",
         "annealed particles are advised what their path has not",
-        '"n_moves" if self.path == "temperature" else "block_size"',
-        '"n_moves" if self.path == "items" else "block_size"',
+        '"n_moves" if self._is_tempered else "block_size"',
+        '"n_moves" if not self._is_tempered else "block_size"',
         PARTICLES,
     ),
     Mutant(

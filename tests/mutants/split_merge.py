@@ -427,8 +427,8 @@ SPLIT_MERGE = [
         "samplers/split_merge/base.py",
         "SplitMergeSampler._learn",
         "the number of moves is tuned after warm-up, too",
-        'if not state.adapting or self.n_moves != "auto":',
-        'if self.n_moves != "auto":',
+        "if not state.adapting or not is_auto(self.n_moves):",
+        "if not is_auto(self.n_moves):",
         f"{FROZEN}[sams]",
     ),
     Mutant(

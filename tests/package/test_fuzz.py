@@ -15,13 +15,14 @@ import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
-from bnpcluster import BNPMixture, DPMixture, mixtures
+from bnpcluster import BNPMixture, DPMixture, mixtures, partitions
 from bnpcluster.likelihoods import (
     LIKELIHOODS,
     NormalInverseGamma,
     NormalInverseWishart,
     Wishart,
 )
+from bnpcluster.posterior import Posterior
 from bnpcluster.priors import PRIORS
 from bnpcluster.samplers import SAMPLERS
 from tests.tools import fuzz
@@ -98,6 +99,22 @@ def test_odd_arguments(name):
     model = DPMixture(**SHORT).fit(X)
     for value in fuzz.ODD_PARAMETERS:
         fuzz.replied(lambda value=value: fuzz.call(model, name, value))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        partitions.coclustering,
+        partitions.merge_tree,
+        partitions.modes,
+        partitions.point_estimate,
+        partitions.relabel,
+        Posterior,
+    ],
+)
+def test_odd_partitions(function):
+    for value in fuzz.ODD_PARAMETERS:
+        fuzz.replied(lambda value=value: function(value))
 
 
 def test_sound_fits_are_consistent():
