@@ -8,9 +8,7 @@ import numpy as np
 
 from bnpcluster._core.jit import generic
 from bnpcluster._core.operations import LANES, log_weights
-
-ROWS = 64
-"""So many new rows are screened at a time."""
+from bnpcluster._core.vectors import ROWS, QuadraticForms, aligned, new_forms
 
 
 class Screen(NamedTuple):
@@ -18,22 +16,23 @@ class Screen(NamedTuple):
 
     Attributes
     ----------
-    bounds, exact : ndarray, shape (capacity, ROWS)
-        By slot and row: the bounds, and what the exact weights may be computed from.
-    columns, gap : ndarray, shape (LANES, ROWS), and sum : ndarray, shape (ROWS,): scratch
+    bounds : ndarray, shape (capacity, ROWS): by slot and row
+    top : ndarray, shape (ROWS,): the highest bound of each row
+    forms : QuadraticForms: scratch, of LANES columns
+    terms : ndarray, shape (capacity,)
+        Weights of one row relative to its largest one, by candidate.
     """
 
     bounds: np.ndarray
-    exact: np.ndarray
-    columns: np.ndarray
-    gap: np.ndarray
-    sum: np.ndarray
+    top: np.ndarray
+    forms: QuadraticForms
+    terms: np.ndarray
 
 
 def new_screen(capacity: int) -> Screen:
     """Bounds for partitions of at most `capacity` blocks."""
-    shapes = ((capacity, ROWS), (capacity, ROWS), (LANES, ROWS), (LANES, ROWS), (ROWS,))
-    return Screen(*(np.zeros(shape) for shape in shapes))
+    bounds, top, terms = aligned((capacity, ROWS), (ROWS,), (capacity,))
+    return Screen(bounds, top, new_forms(LANES), terms)
 
 
 @generic(needs=(log_weights,))

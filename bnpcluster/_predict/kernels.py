@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bnpcluster._core.jit import kernel
+from bnpcluster._core.loading import add_all
 from bnpcluster._core.operations import (
     NEGLIGIBLE,
     add,
@@ -15,7 +16,10 @@ from bnpcluster._core.operations import (
     log_weights,
     take_out,
 )
-from bnpcluster._core.screening import ROWS, log_weights_of_row, screen_rows
+from bnpcluster._core.screening import log_weights_of_row, screen_rows
+from bnpcluster._core.vectors import ROWS
+
+LOST = math.exp(-NEGLIGIBLE)  # a part of a membership that rounding loses
 
 
 class Sums(NamedTuple):
@@ -82,11 +86,16 @@ def load_draw(bound, partition, labels, log_urn):
             moved += 1
     for k in range(len(log_urn)):
         partition.log_prior[k] = log_urn[k]
+    partition.n_blocks[0] = n_blocks
     if 3 * moved > len(labels):
-        current[:] = -1
         for k in range(len(log_urn)):
             clear(bound, k)
             partition.sizes[k] = 0
+        for i in range(len(labels)):
+            current[i] = labels[i]
+            partition.sizes[current[i]] += 1
+        add_all(bound, current)
+        return
     # First all items leave their old slots: a slot must not hold an extreme item and then lose it.
     for i in range(len(labels)):
         old = current[i]
@@ -100,7 +109,6 @@ def load_draw(bound, partition, labels, log_urn):
             add(bound, k, i)
             partition.sizes[k] += 1
             current[i] = k
-    partition.n_blocks[0] = n_blocks
 
 
 @kernel
@@ -126,7 +134,7 @@ def add_to_sums(new, partition, work, draw_weight, sums):
             add_row(new, partition, work, i - start, log_draw, sums, i)
 
 
-@kernel
+@kernel(inline=True)
 def add_row(new, partition, work, r, log_draw, sums, i):
     """Add one draw to the sums of row i, which is row r of the screen."""
     overlap, screen = work
@@ -140,11 +148,11 @@ def add_row(new, partition, work, r, log_draw, sums, i):
         fresh, nearest = heaviest(partition, count)
     largest, density, novelty = max(fresh, nearest), 0.0, 0.0
     if largest != -math.inf:
+        set_terms(weights, count, largest, screen.terms)
         for c in range(count):
-            term = 1.0 if weights[c] == largest else math.exp(weights[c] - largest)
-            density += term
+            density += screen.terms[c]
             if partition.slots[c] == empty:
-                novelty = term
+                novelty = screen.terms[c]
         novelty /= density
         add_to_totals(log_draw + largest + math.log(density), novelty, log_draw, sums, i)
     else:  # A row that is impossible is of a new block, if there may be one.
@@ -152,7 +160,16 @@ def add_row(new, partition, work, r, log_draw, sums, i):
             novelty = 1.0
         add_to_totals(-math.inf, novelty, log_draw, sums, i)
     if overlap.shape[1]:
-        add_to_membership(partition, count, nearest, overlap, log_draw, sums, i)
+        if nearest < largest:
+            set_terms(weights, count, nearest, screen.terms)
+        add_to_membership(partition, count, nearest, work, log_draw, sums, i)
+
+
+@kernel(inline=True)
+def set_terms(weights, count, largest, terms):
+    """Set `terms` to the weights relative to `largest`; what exceeds it counts as 1."""
+    for c in range(count):
+        terms[c] = 1.0 if weights[c] >= largest else math.exp(weights[c] - largest)
 
 
 @kernel(inline=True)
@@ -187,13 +204,14 @@ def add_to_totals(log_term, novelty, log_draw, sums, i):
 
 
 @kernel(inline=True)
-def add_to_membership(partition, count, nearest, overlap, log_draw, sums, i):
+def add_to_membership(partition, count, nearest, work, log_draw, sums, i):
     """Add the blocks among the candidates to the memberships of row i; `nearest` weighs most.
 
-    As long as no block is possible, all count by their prior weights.
+    The terms of the screen are relative to it. As long as no block is possible, all count by their
+    prior weights.
     """
-    scale, membership = sums.scale, sums.membership
-    slots, weights, empty = partition.slots, partition.weights, partition.n_blocks[0]
+    scale, membership, (overlap, screen) = sums.scale, sums.membership, work
+    slots, empty = partition.slots, partition.n_blocks[0]
     if log_draw + nearest > scale[i]:
         factor = math.exp(scale[i] - log_draw - nearest)
         for cluster in range(membership.shape[1]):
@@ -205,10 +223,10 @@ def add_to_membership(partition, count, nearest, overlap, log_draw, sums, i):
             for cluster in range(membership.shape[1]):
                 membership[i, cluster] += part * overlap[k, cluster]
     else:
+        factor = math.exp(log_draw + nearest - scale[i])
         for c in range(count):
-            k, log_part = slots[c], log_draw + weights[c] - scale[i]
-            if k != empty and log_part > -NEGLIGIBLE:
-                part = math.exp(log_part)
+            k, part = slots[c], factor * screen.terms[c]
+            if part > LOST:  # an empty slot has no overlap
                 for cluster in range(membership.shape[1]):
                     membership[i, cluster] += part * overlap[k, cluster]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import bnpcluster.likelihoods.discrete.term_parameters
 import bnpcluster.likelihoods.gaussian.column_parameters
+import bnpcluster.likelihoods.gaussian.niw_moments
 import bnpcluster.likelihoods.gaussian.normal_parameters
 import bnpcluster.likelihoods.gaussian.planar_tiles
 import bnpcluster.likelihoods.gaussian.wide_tiles
-import bnpcluster.likelihoods.mixed.pair_parameters  # noqa: F401  these six register operations
+import bnpcluster.likelihoods.mixed.pair_parameters  # noqa: F401  these seven register operations
 from bnpcluster.likelihoods.base import Likelihood
 from bnpcluster.likelihoods.discrete.bernoulli import Bernoulli
 from bnpcluster.likelihoods.discrete.categorical import Categorical

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bnpcluster._core.operations import NEGLIGIBLE, log_weights
-from bnpcluster._core.screening import ROWS, log_weights_of_row, new_screen, screen_rows
+from bnpcluster._core.screening import log_weights_of_row, new_screen, screen_rows
+from bnpcluster._core.vectors import ROWS
 from bnpcluster._fitting.fitted import Fitted, urn_weights
 from bnpcluster._predict.kernels import load_draw
 from bnpcluster._predict.predictive import new_workspace, predict
@@ -84,7 +85,7 @@ def test_blocks_of_correlated_columns(d):
     assert check(NormalInverseWishart(), X, labels, rows) > 0
 
 
-@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize("d", [2, 5, 9])
 def test_predictions_are_those_of_all_blocks(d):
     """Rows in clusters, between clusters and far from them, by one sum over all blocks."""
     X, labels = planted(d)

@@ -150,7 +150,7 @@ def renew_slots(lik, n_blocks):
             for b in range(a + 1):
                 lik.scatter[k, a, b] += lik.hyper.change[a, b]
     for k in range(n_blocks, len(lik.size)):
-        _clear_slot(lik, k)
+        clear_slot(lik, k)
 
 
 register_learned(GeneralNIW, put_values, slots_in_use, renew=renew_slots)
@@ -174,7 +174,7 @@ def _clear(lik, k):
     lik.log_det[k] = log_det
 
 
-_clear_slot = kernel(_clear)
+clear_slot = kernel(_clear)
 
 
 @kernel
@@ -225,7 +225,7 @@ def _add(lik, k, i):
 @remove.register(GeneralNIW)
 def _remove(lik, k, i):
     if lik.size[k] == 1:
-        _clear_slot(lik, k)
+        clear_slot(lik, k)
     else:
         shift(lik, k, i, -1)
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from bnpcluster._core.jit import generic, kernel
 from bnpcluster._core.operations import (
     LANES,
@@ -21,13 +19,11 @@ from bnpcluster._core.operations import (
     log_weights,
     outweighs,
 )
-from bnpcluster._core.screening import ROWS, log_weights_of_row, screen_rows
+from bnpcluster._core.screening import log_weights_of_row, screen_rows
+from bnpcluster._core.vectors import ROWS, add_steps, set_logs
 from bnpcluster.likelihoods.gaussian.extremes import LOST
 from bnpcluster.likelihoods.gaussian.niw_general import GeneralNIW, row_dot
 from bnpcluster.likelihoods.gaussian.niw_sizes import marginal_normaliser, predictive_normaliser
-
-ONE = 1023 << 52  # the bits of 1.0, read as an integer
-NATS = math.log(2.0) / (1 << 52)  # by which the logarithm grows with each unit of such integers
 
 
 @kernel(inline=True, reassociate=True)
@@ -180,77 +176,52 @@ def _log_weights(lik, i, own, beta, slack, partition):
 
 @screen_rows.register(GeneralNIW)
 def _screen_rows(lik, start, stop, partition, screen):
-    n_columns = min(LANES, lik.X.shape[1])
+    n_columns, forms = min(LANES, lik.X.shape[1]), screen.forms
     for r in range(stop - start):
         for a in range(n_columns):
-            screen.columns[a, r] = lik.X[start + r, a]
+            forms.columns[a, r] = lik.X[start + r, a]
+    screen.top[:] = -math.inf
     for k in range(partition.n_blocks[0] + 1):
-        _squares_in_slot(lik, k, n_columns, screen)
+        add_steps(lik.mean[k], lik.inv_chol[k], 0, n_columns, forms)
         _bounds_of_slot(lik, k, partition.log_prior[k], screen)
-
-
-@kernel(reassociate=True)
-def _squares_in_slot(lik, k, n_columns, screen):
-    """1 + t of all rows of the screen in one slot, by a few columns, in vector registers."""
-    gap, z, square, inv_chol = screen.gap, screen.sum, screen.exact[k], lik.inv_chol
-    r0 = lik.prior[0] + lik.size[k]
-    scale = r0 / (r0 + 1.0)
-    square[:] = 1.0
-    for a in range(n_columns):
-        z[:] = 0.0
-        for r in range(ROWS):
-            gap[a, r] = screen.columns[a, r] - lik.mean[k, a]
-        for b in range(a + 1):
-            factor = inv_chol[k, a, b]
-            for r in range(ROWS):
-                z[r] += factor * gap[b, r]
-        for r in range(ROWS):
-            square[r] += scale * z[r] * z[r]
 
 
 @kernel
 def _bounds_of_slot(lik, k, log_prior, screen):
-    """Upper bounds of all rows of the screen in one slot, within 0.06 times (nu + m + 1) / 2.
-
-    Between powers of two the logarithm lies above its chords. The chords are the bits of a number:
-    read as an integer they are its exponent, and then the part by which it exceeds that power.
-    """
-    m, bits, bounds = lik.size[k], screen.exact[k].view(np.int64), screen.bounds[k]
-    half_df = 0.5 * (lik.prior[1] + m + 1.0)
+    """Upper bounds of all rows of the screen in one slot: the weights, if all columns count."""
+    m, bounds, top, total = lik.size[k], screen.bounds[k], screen.top, screen.forms.total
+    r0 = lik.prior[0] + m
+    scale, half_df = r0 / (r0 + 1.0), 0.5 * (lik.prior[1] + m + 1.0)
     base = log_prior + predictive_normaliser(lik, m) - 0.5 * lik.log_det[k]
     for r in range(ROWS):
-        bounds[r] = base - half_df * (NATS * (bits[r] - ONE))
+        total[r] = 1.0 + scale * total[r]
+    set_logs(total, screen.forms.product, bounds)
+    for r in range(ROWS):
+        bounds[r] = base - half_df * bounds[r]
+        top[r] = max(top[r], bounds[r])
 
 
 @log_weights_of_row.register(GeneralNIW)
 def _log_weights_of_row(lik, i, slack, partition, screen, r):
-    log_prior, n_slots, likely, bounds = (
-        partition.log_prior,
-        partition.n_blocks[0] + 1,
-        0,
-        screen.bounds,
-    )
-    for k in range(n_slots):
-        if bounds[k, r] > bounds[likely, r]:
-            likely = k
-    if bounds[likely, r] == -math.inf:
+    bounds, top, n_slots = screen.bounds, screen.top[r], partition.n_blocks[0] + 1
+    if top == -math.inf:
         return 0
+    slots, weights, count = partition.slots, partition.weights, 0
+    if lik.X.shape[1] <= LANES:  # The bounds are the weights; branches would be mispredicted.
+        for k in range(n_slots):
+            slots[count] = k
+            weights[count] = bounds[k, r]
+            count += bounds[k, r] > top - slack
+        return count
     # The slot of the highest bound first: it rules most others out.
-    weight = _screened_weight(lik, likely, i, log_prior[likely], -math.inf, screen.exact[likely, r])
+    log_prior, likely = partition.log_prior, 0
+    while bounds[likely, r] < top:
+        likely += 1
+    weight = log_weight_above(lik, likely, i, log_prior[likely], 1.0, -math.inf)
     count, floor = append_candidate(partition, 0, likely, weight), weight - slack
     for k in range(n_slots):
         if bounds[k, r] > floor and k != likely:
-            weight = _screened_weight(lik, k, i, log_prior[k], floor, screen.exact[k, r])
+            weight = log_weight_above(lik, k, i, log_prior[k], 1.0, floor)
             if weight > floor:
                 count = append_candidate(partition, count, k, weight)
     return count
-
-
-@kernel(inline=True)
-def _screened_weight(lik, k, i, log_prior, floor, square):
-    """The log weight of slot k, or -inf if it is below `floor`, given 1 + t by a few columns."""
-    if lik.X.shape[1] > LANES:
-        return log_weight_above(lik, k, i, log_prior, 1.0, floor)
-    m = lik.size[k]
-    const = predictive_normaliser(lik, m) - 0.5 * lik.log_det[k]
-    return log_prior + const - 0.5 * (lik.prior[1] + m + 1.0) * math.log(square)
