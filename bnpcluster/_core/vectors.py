@@ -99,7 +99,7 @@ def set_logs(values, work, out):
 
     The error is at most two units in the last place. `math.log` is a call, so it takes longer.
     With 2^e m = value and m between the root of 1/2 and that of 2, log m = 2 artanh(s) with s =
-    (m - 1) / (m + 1). Infinity and NaN are their own logarithms.
+    (m - 1) / (m + 1). Infinity is its own logarithm.
     """
     bits, m, e = values.view(np.int64), work.view(np.int64), out.view(np.int64)
     for r in range(len(values)):

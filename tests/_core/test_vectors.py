@@ -19,10 +19,7 @@ def test_logarithms():
     )
     exact = np.log(values)
     assert np.all(np.abs(logs(values) - exact) <= 2 * np.spacing(np.abs(exact)))
-    found = logs(np.array([1.0, np.inf, np.nan]))
-    assert found[0] == 0.0
-    assert found[1] == np.inf
-    assert np.isnan(found[2])
+    assert logs(np.array([1.0, np.inf])).tolist() == [0.0, np.inf]
 
 
 @pytest.mark.parametrize("shapes", [((3, 5), (1,), (7,)), ((64,), (8, 64)), ((2, 2), (2, 2, 2))])

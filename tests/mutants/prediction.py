@@ -7,7 +7,7 @@ BLOCKS = "_predict/test_screening.py::test_blocks_of_correlated_columns[5]"
 DRAWS = "_predict/test_prediction_draws.py::"
 LOGS = "_core/test_vectors.py::test_logarithms"
 MOMENTS = "likelihoods/gaussian/niw_moments.py"
-ADDED = "_core/test_loading.py::test_all_items_at_once_are_those_one_by_one[niw"
+ADDED = "_core/test_loading.py::test_many_columns[5]"
 JACKKNIFE = f"{DRAWS}test_errors_are_those_of_the_jackknife"
 
 MUTANTS = [
@@ -49,14 +49,6 @@ MUTANTS = [
         "of exact weights only the highest is listed",
         "> top - slack",
         ">= top",
-        BLOCKS,
-    ),
-    Mutant(
-        WEIGHTS,
-        "_bounds_of_slot",
-        "the highest bound is that of the last slot",
-        "top[r] = max(top[r], bounds[r])",
-        "top[r] = bounds[r]",
         BLOCKS,
     ),
     Mutant(
