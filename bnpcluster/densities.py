@@ -175,7 +175,10 @@ class Density:
         if not is_ragged and np.ndim(X) == 1 and len(self.columns) == 1:
             X = np.asarray(X)[:, None]
         check_container(X)
-        rows = check_array(X, dtype=np.float64, input_name="X")
+        try:
+            rows = check_array(X, dtype=np.float64, input_name="X")
+        except OverflowError:
+            raise ValueError("X contains an integer that is too large for a float.") from None
         if rows.shape[1] != len(self.columns):
             raise ValueError(
                 f"X must have the columns {self.columns}, got {rows.shape[1]} columns."

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnpcluster import partitions
 from bnpcluster._core.containers import as_array
+from bnpcluster._core.messages import shown
 from bnpcluster.partitions import label_draws
 from bnpcluster.partitions.lazy_coclustering import LazyCoclustering
 from bnpcluster.partitions.parameter_draws import ParameterDraws
@@ -245,8 +246,8 @@ class Posterior:
         ndarray of shape (n_items,)
             Labels from 0, the largest cluster first, ties by first item.
         """
-        if loss != "map":
-            if loss not in ("vi", "binder"):
+        if not isinstance(loss, str) or loss != "map":
+            if not isinstance(loss, str) or loss not in ("vi", "binder"):
                 raise ValueError(f"Unknown loss {loss!r}; available: 'vi', 'binder', 'map'.")
             return partitions.point_estimate(
                 self.labels,
@@ -303,7 +304,9 @@ class Posterior:
         ndarray of shape (n_items,)
             See `bnpcluster.partitions.item_uncertainty`.
         """
-        centre = self.point_estimate(loss or "vi") if estimate is None else estimate
+        centre = (
+            self.point_estimate("vi" if loss is None else loss) if estimate is None else estimate
+        )
         return partitions.item_uncertainty(self.labels, centre, loss, weights=self.weights)
 
     def modes(
@@ -360,7 +363,8 @@ class Posterior:
         [[-0.0], [10.0]]
         """
         source = self._parameter_source()
-        if max_draws == 400 and isinstance(random_state, int) and random_state == 0:
+        is_plain = type(max_draws) is int and type(random_state) is int
+        if is_plain and (max_draws, random_state) == (400, 0):
             return source.default
         return source.draws(max_draws, random_state)
 
@@ -517,6 +521,9 @@ class Posterior:
             groups["sample_stats"] = stats
         if labels:
             groups["posterior"]["labels"] = self.labels
+        for name, given in (("more", more), ("dims", dims)):
+            if given is not None and not isinstance(given, Mapping):
+                raise TypeError(f"{name} must be a dict or None, got {shown(given)}.")
         for group, variables in (more or {}).items():
             groups.setdefault(group, {}).update(
                 {name: np.asarray(values) for name, values in variables.items()}

@@ -20,6 +20,8 @@ __all__ = [
     "count",
     "count_or_auto",
     "is_auto",
+    "number_between",
+    "numbers_of",
     "seconds",
     "seed_sequence",
     "unknown",
@@ -59,6 +61,25 @@ def count(name: str, value: Any, low: int) -> int:
     if int(value) > MOST:
         raise ValueError(Message(parameter(name), f" must be at most {MOST}, got {shown(value)}."))
     return int(value)
+
+
+def number_between(name: str, value: Any, low: float, high: float, closed: bool = False) -> float:
+    """`value` as a float above `low` and below `high`, or up to it if the range is closed."""
+    number = as_float(value)
+    if not (low < number < high or (closed and number == high)):
+        end = "at most" if closed else "below"
+        raise ValueError(f"{name} must be above {low:g} and {end} {high:g}, got {shown(value)}.")
+    return number
+
+
+def numbers_of(name: str, value: Any, allowed: str) -> np.ndarray:
+    """`value` as an array of floats. `allowed` is what the caller accepts, for the error."""
+    try:
+        return np.asarray(value, float)
+    except OverflowError:  # an integer beyond all floats
+        return np.full(np.shape(value), np.inf)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {allowed}, got {shown(value)}.") from None
 
 
 def count_or_auto(name: str, value: Any, low: int) -> int | None:

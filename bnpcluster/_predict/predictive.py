@@ -28,7 +28,7 @@ from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
 
 MOST_WORK = 2_000_000  # comparisons in a kernel call
-CHUNK = 65_536  # rows predicted at a time
+CHUNK = 131_072  # rows predicted at a time
 MOST_ENTRIES = 4_000_000  # memberships in memory at a time
 
 

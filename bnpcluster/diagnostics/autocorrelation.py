@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnpcluster._core.arguments import numbers_of
+
 
 def autocorrelation_time(trace: ArrayLike) -> float:
     """Integrated autocorrelation time, 1 + 2 times the sum of the autocorrelations.
@@ -37,7 +39,7 @@ def autocorrelation_time(trace: ArrayLike) -> float:
     >>> round(autocorrelation_time(white)), round(autocorrelation_time(np.repeat(white, 5)))
     (1, 5)
     """
-    x = np.atleast_2d(np.asarray(trace, dtype=float))
+    x = np.atleast_2d(numbers_of("trace", trace, "an array of numbers"))
     if x.ndim != 2:
         raise ValueError(f"A trace must have shape (draws,) or (chains, draws), got {x.shape}.")
     if not np.all(np.isfinite(x)) or x.size == 0 or x.min() == x.max():

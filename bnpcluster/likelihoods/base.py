@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from bnpcluster._core.arguments import as_float, is_auto
+from bnpcluster._core.arguments import as_float, is_auto, numbers_of
 from bnpcluster._core.components import Component
 from bnpcluster._core.messages import ColumnsError, shown
 
@@ -262,16 +262,6 @@ def number_above(name: str, value: Any, low: float = 0.0, allowed: str = GUESSED
             f"{shown(value)}."
         )
     return number
-
-
-def numbers_of(name: str, value: Any, allowed: str) -> np.ndarray:
-    """`value` as an array of floats. `allowed` is what the caller accepts, for the error."""
-    try:
-        return np.asarray(value, float)
-    except OverflowError:  # an integer beyond all floats
-        return np.full(np.shape(value), np.inf)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be {allowed}, got {shown(value)}.") from None
 
 
 def column_values(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnpcluster._core import arguments
 from bnpcluster.partitions import label_draws
 from bnpcluster.partitions.losses import relabel
 
@@ -88,8 +89,7 @@ def credible_ball(
     >>> ball.radius, ball.n_clusters, ball.lower.tolist()
     (2.0, (2, 4), [[0, 1, 2, 3]])
     """
-    if not 0 < level <= 1:
-        raise ValueError(f"level must be above 0 and at most 1, got {level}.")
+    level = arguments.number_between("level", level, 0.0, 1.0, closed=True)
     matrix = label_draws.as_draws(draws)
     centre = label_draws.as_labels(estimate, matrix.shape[1])
     mass = label_draws.as_weights(weights, len(matrix))

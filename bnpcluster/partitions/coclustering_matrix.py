@@ -7,11 +7,14 @@ that is too large is an error.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnpcluster._core import arguments
+from bnpcluster._core.containers import as_array
+from bnpcluster._core.messages import shown
 from bnpcluster.partitions import label_draws
 
 if TYPE_CHECKING:
@@ -77,6 +80,7 @@ def coclustering(
             raise ValueError("pairs cannot be combined with rows, columns or a threshold.")
         return _at_pairs(matrix, mass, pairs)
     if threshold is not None:
+        threshold = _finite("threshold", threshold)
         return _sparse(matrix, mass, rows, columns, threshold)
     if rows is None and columns is None:
         return _square(matrix, mass)
@@ -125,10 +129,19 @@ def coclustering_strips(
     """
     matrix = label_draws.as_draws(draws)
     mass = label_draws.as_weights(weights, len(matrix))
-    if height is not None and height < 1:
-        raise ValueError(f"height must be at least 1, got {height}.")
+    if threshold is not None:
+        threshold = _finite("threshold", threshold)
+    if height is not None:
+        height = arguments.count("height", height, 1)
     # This is not a generator, so that wrong arguments raise an error at once.
     return _strips(matrix, mass, rows, columns, threshold, height)
+
+
+def _finite(name: str, value: Any) -> float:
+    number = arguments.as_float(value)
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be a finite number, got {shown(value)}.")
+    return number
 
 
 def _strips(
@@ -209,7 +222,7 @@ def _sparse(
 def _at_pairs(
     draws: NDArray, weights: NDArray[np.float64], pairs: ArrayLike
 ) -> NDArray[np.float64]:
-    index = np.asarray(pairs)
+    index = as_array(pairs)
     if index.ndim != 2 or index.shape[1] != 2 or (index.size and index.dtype.kind not in "iu"):
         raise ValueError(
             f"pairs must be integers of shape (n_pairs, 2), got shape {index.shape} and dtype "
@@ -224,9 +237,13 @@ def items_of(which: ArrayLike | slice | None, n_items: int) -> NDArray[np.intp]:
     items = np.arange(n_items)
     if which is None or isinstance(which, slice):
         return items[which or slice(None)]
-    index = np.asarray(which)
+    index = as_array(which)
     if index.ndim > 1:
         raise IndexError(f"An index of items must be one-dimensional, got shape {index.shape}.")
+    if index.size and (
+        index.dtype.kind not in "iub" or (index.dtype.kind == "b" and not index.ndim)
+    ):
+        raise IndexError(f"Items are chosen by numbers, slices or masks, got {shown(which)}.")
     return np.atleast_1d(items[index]) if index.size else items[:0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnpcluster._core import arguments
 from bnpcluster.partitions import label_draws, multistart
 from bnpcluster.partitions.losses import relabel
 from bnpcluster.partitions.search import Objective
@@ -83,10 +84,9 @@ def point_estimate(
     >>> point_estimate([[0, 0, 1, 1], [0, 1, 2, 2]], cost=0.5).tolist()
     [1, 2, 0, 0]
     """
-    if not 0 < cost < 2:
-        raise ValueError(f"cost must be above 0 and below 2, got {cost}.")
-    if max_clusters is not None and max_clusters < 1:
-        raise ValueError(f"max_clusters must be at least 1, got {max_clusters}.")
+    cost = arguments.number_between("cost", cost, 0.0, 2.0)
+    if max_clusters is not None:
+        max_clusters = arguments.count("max_clusters", max_clusters, 1)
     matrix = label_draws.as_draws(draws)
     n = matrix.shape[1]
     label_draws.block_gain(loss, 1)
@@ -106,4 +106,8 @@ def _generator(
 ) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
-    return np.random.default_rng(0 if random_state is None else random_state)
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(
+        arguments.seed_sequence(0 if random_state is None else random_state)
+    )

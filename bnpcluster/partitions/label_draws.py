@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnpcluster._core.containers import as_array
 from bnpcluster._core.jit import kernel
+from bnpcluster._core.messages import shown
 
 CHUNK_CELLS = 1 << 23  # labels in memory as 32-bit integers at one time
 COLUMN_TILE = 1024
@@ -172,6 +173,8 @@ def block_gain(loss: str, n_items: int, largest: int | None = None) -> NDArray[n
     The last entry is g[largest], by default that of all items.
     """
     sizes = np.arange(1, (largest or n_items) + 1, dtype=float)
+    if not isinstance(loss, str):
+        raise ValueError(f"A loss is named 'vi' or 'binder', got {shown(loss)}.")
     if loss == "vi":
         gains = np.log(sizes) / n_items
     elif loss == "binder":

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
+from bnpcluster._core import arguments
 from bnpcluster.partitions import label_draws
 from bnpcluster.partitions.estimates import point_estimate
 
@@ -107,10 +108,8 @@ def modes(
     [0 0 0 0 1] 0.6
     [1 1 0 0 0] 0.4
     """
-    if not separation > 1:
-        raise ValueError(f"separation must be above 1, got {separation}.")
-    if not 0 < min_mass <= 1:
-        raise ValueError(f"min_mass must be above 0 and at most 1, got {min_mass}.")
+    separation = arguments.number_between("separation", separation, 1.0, np.inf)
+    min_mass = arguments.number_between("min_mass", min_mass, 0.0, 1.0, closed=True)
     matrix = label_draws.as_draws(draws)
     mass = label_draws.as_weights(weights, len(matrix))
     n = matrix.shape[1]

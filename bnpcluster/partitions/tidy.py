@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnpcluster._core.messages import shown
 from bnpcluster._core.saving import file_to_write
 
 CONTENTS = ("traces", "labels")
@@ -19,8 +20,8 @@ def tidy(posterior: Any, what: str, items: NDArray | None = None) -> dict[str, N
 
     `items` are the numbers of the items; by default they are counted from 0.
     """
-    if what not in CONTENTS:
-        raise ValueError(f"what must be 'traces' or 'labels', got {what!r}.")
+    if not isinstance(what, str) or what not in CONTENTS:
+        raise ValueError(f"what must be 'traces' or 'labels', got {shown(what)}.")
     n_chains, n_draws, n_items = posterior.labels.shape
     chain, draw = (part.ravel() for part in np.indices((n_chains, n_draws)))
     columns = {"chain": chain, "draw": draw, "weight": posterior.weights.ravel()}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bnpcluster._core import messages
 from bnpcluster.likelihoods import Categorical, Columns
 
 BY_CLUSTER = "cluster"  # name of the second axis if the data have one column
@@ -65,6 +66,10 @@ def coordinates(
     """
     chosen = list(range(X.shape[1]))
     if columns is not None:
+        if isinstance(columns, str) or not np.iterable(columns):
+            raise TypeError(
+                f"columns must be a list of one or two columns, got {messages.shown(columns)}."
+            )
         chosen = [_column(name, list(names)) for name in columns]
         if len(chosen) not in (1, 2):
             raise ValueError(f"columns must name one or two columns, got {len(chosen)}.")

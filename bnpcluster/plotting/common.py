@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bnpcluster import partitions
+from bnpcluster._core import arguments
+from bnpcluster._core.containers import as_array
 from bnpcluster.partitions import label_draws
 from bnpcluster.posterior import Posterior
 
@@ -109,7 +111,7 @@ def labels_of(estimator: Any, labels: ArrayLike | None) -> NDArray[np.intp]:
     fitted = estimator._fitted
     if labels is None:
         return fitted.cluster_labels.astype(np.intp)  # numbers may follow an earlier fit
-    given = np.asarray(labels)
+    given = as_array(labels)
     observed = fitted.observed
     if observed is not None and given.shape == (observed.n_rows,):
         given = observed.cut(given)
@@ -123,5 +125,5 @@ def with_rest_last(labels: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def evenly_spaced(n: int, size: int) -> NDArray[np.intp]:
     """At most `size` of the numbers 0 .. n-1, evenly spaced."""
-    size = min(n, size)
+    size = min(n, arguments.count("n_rows", size, 1))
     return ((np.arange(size) + 0.5) * (n / size)).astype(np.intp)

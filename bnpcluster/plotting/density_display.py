@@ -167,7 +167,7 @@ class DensityDisplay:
         shown = _columns_to_show(estimator, columns)
         discrete = not estimator._fitted.likelihood.has_density
         bands = _kind_of_bands(estimator, bands)
-        _check(estimator, len(shown), discrete, level)
+        level = _checked_level(estimator, len(shown), discrete, level)
         data = estimator._fitted.X[:, shown]
         axes = _axes(data, discrete) if grid is None else _checked_grid(grid, len(shown))
         points = np.column_stack([a.ravel() for a in np.meshgrid(*axes)])
@@ -175,7 +175,9 @@ class DensityDisplay:
             mean = np.exp(predict(estimator._served(points), points).log_density)
         else:
             mean = np.exp(estimator.marginal(columns).score_samples(points))
-        draws, weights = label_draws.thin(estimator.posterior_.weights.ravel(), n_draws)
+        draws, weights = label_draws.thin(
+            estimator.posterior_.weights.ravel(), arguments.count("n_draws", n_draws, 1)
+        )
         chosen = None if columns is None else shown
         random = _log_density_by_draw(estimator, bands, draws, chosen, random_state)
         lower, upper = _bands(random, weights, points, level)
@@ -287,9 +289,9 @@ class DensityDisplay:
 def _kind_of_bands(estimator: Any, bands: str) -> str:
     """The kind of the bands, checked."""
     gaussian = estimator._fitted.likelihood.is_gaussian
-    if bands == "auto":
+    if arguments.is_auto(bands):
         return "posterior" if gaussian else "draws"
-    if bands not in ("posterior", "draws"):
+    if not isinstance(bands, str) or bands not in ("posterior", "draws"):
         raise ValueError(arguments.unknown("bands", str(bands), ("auto", "posterior", "draws")))
     if bands == "posterior" and not gaussian:
         raise ValueError(
@@ -351,8 +353,8 @@ def region_heights(
     return dict(zip(density.ravel()[order][reached].tolist(), MASSES, strict=True))
 
 
-def _check(estimator: Any, n_columns: int, discrete: bool, level: float) -> None:
-    """Raise an error if the estimator cannot be shown."""
+def _checked_level(estimator: Any, n_columns: int, discrete: bool, level: float) -> float:
+    """The level as a float. Raise an error if it is invalid, or the estimator cannot be shown."""
     if n_columns > 2:
         raise ValueError(
             f"DensityDisplay shows one or two columns, not {n_columns}: choose them with columns=, "
@@ -364,8 +366,7 @@ def _check(estimator: Any, n_columns: int, discrete: bool, level: float) -> None
             f"{likelihood} has no density, so DensityDisplay shows only one column: fit a model on "
             "one column."
         )
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level!r}.")
+    return arguments.number_between("level", level, 0.0, 1.0)
 
 
 def _axes(X: NDArray[np.float64], discrete: bool) -> tuple[NDArray[np.float64], ...]:
@@ -385,8 +386,9 @@ def _axes(X: NDArray[np.float64], discrete: bool) -> tuple[NDArray[np.float64], 
 
 def _checked_grid(grid: Any, n_columns: int) -> tuple[NDArray[np.float64], ...]:
     """Check a given grid, and return its axes as arrays."""
-    axes = (grid,) if n_columns == 1 else tuple(grid)
-    arrays = tuple(np.asarray(a, float) for a in axes)
+    is_pair = n_columns > 1 and isinstance(grid, (list, tuple, np.ndarray))
+    axes = tuple(grid) if is_pair else (grid,)
+    arrays = tuple(arguments.numbers_of("grid", a, "numbers") for a in axes)
     if len(arrays) != n_columns or any(a.ndim != 1 or len(a) < 2 for a in arrays):
         raise ValueError(
             "grid must be one array of at least two points, or a pair of them for two columns."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnpcluster._core import arguments
 from bnpcluster.plotting.common import axes_for, check_model, shortened
 
 LIMIT = 2.0  # standard deviations at which colours are strongest
@@ -97,7 +98,7 @@ class ProfileDisplay:
                 spread = column.deviation()[:, None]
             values.append(_differences(centre.reshape(len(weights), -1), spread, weights))
             names += labels
-        shown = np.hstack(values)[:, :max_columns]
+        shown = np.hstack(values)[:, : arguments.count("max_columns", max_columns, 1)]
         return cls(shown, names[:max_columns], found.sizes).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> ProfileDisplay:

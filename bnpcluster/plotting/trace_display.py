@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnpcluster._core.messages import shown
 from bnpcluster.plotting.common import COLOURS, axes_for, check_model
 from bnpcluster.posterior import Posterior
 
@@ -96,8 +97,10 @@ class TraceDisplay:
         -------
         TraceDisplay
         """
-        if name not in posterior.traces:
-            raise ValueError(f"There is no trace {name!r}: use one of {sorted(posterior.traces)}.")
+        if not isinstance(name, str) or name not in posterior.traces:
+            raise ValueError(
+                f"There is no trace {shown(name)}: use one of {sorted(posterior.traces)}."
+            )
         return cls(posterior.traces[name], name).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> TraceDisplay:

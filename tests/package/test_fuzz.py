@@ -102,6 +102,26 @@ def test_odd_arguments(name):
 
 
 @pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        *[("point_estimate", each) for each in ("loss", "cost", "max_clusters", "random_state")],
+        *[("credible_ball", each) for each in ("loss", "level", "estimate")],
+        *[("modes", each) for each in ("loss", "separation", "min_mass")],
+        *[("coclustering", each) for each in ("rows", "columns", "threshold", "pairs")],
+        *[("coclustering_strips", each) for each in ("rows", "columns", "threshold", "height")],
+        *[("item_uncertainty", each) for each in ("loss", "estimate")],
+        ("to_frame", "what"),
+        ("parameters", "max_draws"),
+    ],
+)
+def test_odd_arguments_of_posteriors(name, parameter):
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    method = getattr(DPMixture(**SHORT).fit(X).posterior_, name)
+    for value in fuzz.ODD_PARAMETERS:
+        fuzz.replied(lambda value=value: method(**{parameter: value}))
+
+
+@pytest.mark.parametrize(
     "function",
     [
         partitions.coclustering,

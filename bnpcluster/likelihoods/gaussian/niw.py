@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from bnpcluster._core import arguments
-from bnpcluster._core.arguments import is_auto
+from bnpcluster._core.arguments import is_auto, numbers_of
 from bnpcluster._core.containers import as_array
 from bnpcluster.likelihoods.base import (
     A_PAIR_TOO,
@@ -19,7 +19,6 @@ from bnpcluster.likelihoods.base import (
     gamma_prior,
     is_guess,
     number_above,
-    numbers_of,
 )
 from bnpcluster.likelihoods.gaussian.block_distributions import ColumnBlocks, WishartBlocks
 from bnpcluster.likelihoods.gaussian.learned_covariance import CovariancePrior, multiplier
