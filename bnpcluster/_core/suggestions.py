@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from bnpcluster._core.messages import shown
+
 SYNONYMS = {
     "gaussian": "niw",
     "normal": "niw",
@@ -38,4 +40,4 @@ def unknown(parameter: str, value: str, registry: Iterable[str]) -> str:
     names = [repr(name) for name in registry]
     if isinstance(registry, dict):
         names = [f"{name!r} ({cls.__name__})" for name, cls in registry.items()]
-    return f"Unknown {parameter} {value!r}.{hint} Available: {', '.join(names)}."
+    return f"Unknown {parameter} {shown(value)}.{hint} Available: {', '.join(names)}."

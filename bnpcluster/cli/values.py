@@ -34,6 +34,15 @@ def _number_or_word(text: str) -> Any:
     return text
 
 
+def _float_or_word(text: str) -> float | str:
+    """A float, infinite if a whole number is beyond all floats, or a word."""
+    value = _number_or_word(text)
+    try:
+        return value if isinstance(value, str) else float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def anything(name: str, text: str) -> Any:
     """A number, a word, or a tuple of them."""
     return parse_value(text)
@@ -91,28 +100,28 @@ def seed(name: str, text: str) -> int:
 
 def number(name: str, text: str) -> float:
     """Any number."""
-    value = _number_or_word(text)
+    value = _float_or_word(text)
     if isinstance(value, str) or not math.isfinite(value):
         raise ValueError(f"{name} must be a number, got {text}.")
-    return float(value)
+    return value
 
 
 def positive(name: str, text: str) -> float:
     """A positive number."""
-    value = _number_or_word(text)
+    value = _float_or_word(text)
     if isinstance(value, str) or not 0 < value < math.inf:
         raise ValueError(f"{name} must be a positive number, got {text}.")
-    return float(value)
+    return value
 
 
 def overlap(name: str, text: str) -> float | str:
     """A number between 0 and 1, or auto."""
-    value = _number_or_word(text)
+    value = _float_or_word(text)
     if value == "auto":
         return "auto"
     if isinstance(value, str) or not 0 < value < 1:
         raise ValueError(f"{name} must be auto, or a number above 0 and below 1, got {text}.")
-    return float(value)
+    return value
 
 
 def one_of(what: str, names: Sequence[str]) -> Callable[[str, str], str]:

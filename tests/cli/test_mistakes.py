@@ -109,6 +109,10 @@ MISTAKES = [
     ("fit flowers.csv --out r --jobs 0", "--jobs must be at least 1, or -1 for all processors"),
     ("fit flowers.csv --out r --seed -1", "--seed must be at least 0, got -1"),
     ("fit flowers.csv --out r --max-time 0", "--max-time must be a positive number, got 0"),
+    (
+        f"fit flowers.csv --out r --max-time {'9' * 400}",
+        "--max-time must be a positive number, got 99",
+    ),
     ("fit flowers.csv --out r --max-time nan", "--max-time must be a positive number, got nan"),
     ("fit flowers.csv --out r --likelihood gaussian", "likelihood 'gaussian'. Did you mean 'niw'"),
     ("fit reads.tsv --out r --likelihood pyclone", "use bnpcluster pyclone"),
