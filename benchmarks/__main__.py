@@ -2,7 +2,7 @@
 
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
 found), overhead, hyper, latency, scaling, large, blocked (a pass beside a sweep, and
-what its moves find), elsewhere (passes
+what its moves find), rule (when it is the better choice), elsewhere (passes
 over rows in chunks, rounds of a dask cluster), moves (of the
 split-merge samplers), mixing (times
 from one cluster to the truth; --long for long chains), networks (of the infinite relational model),
@@ -28,6 +28,7 @@ from benchmarks import (
     networks,
     others,
     overhead,
+    rule,
     scaling,
     search,
     smc,
@@ -41,6 +42,7 @@ PARTS = {
     "overhead": overhead.measure,
     "hyper": hyper.measure,
     "latency": latency.measure,
+    "rule": rule.measure,
     "scaling": scaling.measure,
     "large": large.measure,
     "blocked": blocked.measure,

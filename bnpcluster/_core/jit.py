@@ -25,8 +25,9 @@ from types import FunctionType
 from typing import Any
 
 import numba
+from llvmlite.binding import parse_bitcode
 from numba.core import types
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
@@ -44,6 +45,9 @@ CACHE = os.environ.get("BNPCLUSTER_NUMBA_CACHE", "1") != "0"
 
 DISABLED = bool(getattr(numba.config, "DISABLE_JIT", 0))
 """Whether kernels run as plain Python (NUMBA_DISABLE_JIT=1)."""
+
+INNER = "inner"
+"""The beginning of the file names of code that has no entry from Python."""
 
 KERNELS: list[Any] = []
 """All compiled functions, for tests that count compilations."""
@@ -88,6 +92,40 @@ class _WithoutEnvironments:
 
     def set_env(self, name: str, environment: Any) -> None:
         """Nothing: no machine code reads it."""
+
+
+class _InnerTarget:
+    """The target, but code from the disk becomes an `InnerLibrary` again.
+
+    numba would make machine code of it, without optimisation. Callers that are compiled later in
+    this process would run that code instead of their own copies, several times slower.
+    """
+
+    def __init__(self, context: Any):
+        self._context = context
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def codegen(self) -> Any:
+        """The code generator, and how it reads code."""
+        return self
+
+    def unserialize_library(self, state: tuple[str, str, bytes]) -> InnerLibrary:
+        """The library of a name, a kind, which is always bitcode here, and the code."""
+        library = InnerLibrary(self._context.codegen(), state[0])
+        library._final_module = parse_bitcode(state[2])
+        library._finalize_final_module()
+        return library
+
+
+class _InnerResults(CompileResultCacheImpl):
+    """What the cache of inner code reads."""
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """The result of a compilation, from the disk."""
+        result = super().rebuild(_InnerTarget(target_context), payload)
+        return result._replace(target_context=target_context)
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
@@ -236,6 +274,8 @@ class _StampedCache(FunctionCache):
             named.__module__ = function.__module__
             function = named
         super().__init__(function)
+        if suffix.startswith(INNER):
+            self._impl = _InnerResults(function)
         self._cache_file = CheckedFiles(
             cache_path=self._cache_path,
             filename_base=self._impl.filename_base,
@@ -347,7 +387,7 @@ def kernel(
     inner: Any = numba.njit(function, **{**options, **_INNER})
     inner.__class__ = _Inner
     inner.entry = numba.njit(function, **options)
-    for dispatcher, suffix in ((inner, "inner"), (inner.entry, "")):
+    for dispatcher, suffix in ((inner, INNER), (inner.entry, "")):
         _ignore_literals(dispatcher)
         _collect_later(dispatcher)
         _record_entries(dispatcher)

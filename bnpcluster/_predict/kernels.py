@@ -139,13 +139,15 @@ def add_row(new, partition, work, r, log_draw, sums, i):
     """Add one draw to the sums of row i, which is row r of the screen."""
     overlap, screen = work
     weights, empty = partition.weights, partition.n_blocks[0]
-    count = log_weights_of_row(new, i, NEGLIGIBLE, partition, screen, r)
-    fresh, nearest = heaviest(partition, count)
-    # What was left out is negligible beside the new block, so beside a nearer one, too. Where no
-    # block is nearer, their ratios still make the memberships.
-    if nearest < fresh:
-        count = log_weights_of_row(new, i, math.inf, partition, screen, r)
+    slack = NEGLIGIBLE
+    while True:
+        count = log_weights_of_row(new, i, slack, partition, screen, r)
         fresh, nearest = heaviest(partition, count)
+        # What is left out is negligible beside the new block, so beside a nearer one, too. Where no
+        # block is nearer, their ratios still make the memberships.
+        if nearest >= fresh or slack == math.inf:
+            break
+        slack = math.inf
     largest, density, novelty = max(fresh, nearest), 0.0, 0.0
     if largest != -math.inf:
         set_terms(weights, count, largest, screen.terms)

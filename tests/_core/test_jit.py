@@ -312,6 +312,46 @@ def test_what_only_kernels_call_has_no_machine_code():
     assert not library._codegen._engine.is_symbol_defined(name)
 
 
+MIXED = """
+import json
+from pathlib import Path
+import numpy as np
+from bnpcluster._core import jit, vectors
+from bnpcluster._core.jit import kernel
+import outer
+outer.logs(np.ones(64), np.ones(64), np.ones(64))
+print(json.dumps([
+    sum(vectors.set_logs.stats.cache_hits.values()),
+    [type(each.library).__name__ for each in vectors.set_logs.overloads.values()],
+]))
+"""
+OUTER = """
+from bnpcluster._core.jit import kernel
+from bnpcluster._core.vectors import set_logs
+
+@kernel
+def logs(values, work, out):
+    set_logs(values, work, out)
+"""
+
+
+def test_inner_code_from_the_disk_has_no_machine_code_either(tmp_path):
+    """New callers of code from the disk run their own optimised copies."""
+    settings = {"PYTHONPATH": f"{Path(bnpcluster.__file__).parents[1]}{os.pathsep}{tmp_path}"}
+    settings["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+    for text, hits in ((OUTER, 0), (f"{OUTER}\n# edited\n", 1)):
+        (tmp_path / "outer.py").write_text(text)
+        done = subprocess.run(
+            [sys.executable, "-c", MIXED],
+            env={**os.environ, **settings},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout) == [hits, ["InnerLibrary"]]
+
+
 def test_a_file_outside_the_closure_is_reported(monkeypatch):
     kernel = next(k for k in jit.KERNELS if k.py_func.__module__.endswith("samplers.gibbs"))
     file = Path(kernel.py_func.__code__.co_filename).resolve()

@@ -33,6 +33,15 @@ MUTANTS = [
         compiled=True,
     ),
     Mutant(
+        "_core/jit.py",
+        "_StampedCache.__init__",
+        "code from the disk that only kernels call is made into machine code",
+        "if suffix.startswith(INNER):",
+        "if False:",
+        "_core/test_jit.py::test_inner_code_from_the_disk_has_no_machine_code_either",
+        compiled=True,
+    ),
+    Mutant(
         "diagnostics/standards.py",
         "shortfall",
         "a quick count of effective draws ends a fit",
