@@ -1,7 +1,7 @@
 """Measure the package on this machine: `python -m benchmarks [--yardstick DIR] [PART ...]`.
 
 Parts: sweeps (against the C++ yardstick, built and run in the same invocation where its folder is
-found), overhead, hyper, latency, scaling, large, blocked (a pass beside a sweep, and
+found), overhead, hyper, latency, predictions, scaling, large, blocked (a pass beside a sweep, and
 what its moves find), rule (when it is the better choice), elsewhere (passes
 over rows in chunks, rounds of a dask cluster), moves (of the
 split-merge samplers), mixing (times
@@ -28,6 +28,7 @@ from benchmarks import (
     networks,
     others,
     overhead,
+    predictions,
     rule,
     scaling,
     search,
@@ -42,6 +43,7 @@ PARTS = {
     "overhead": overhead.measure,
     "hyper": hyper.measure,
     "latency": latency.measure,
+    "predictions": predictions.measure,
     "rule": rule.measure,
     "scaling": scaling.measure,
     "large": large.measure,
