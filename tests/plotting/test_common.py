@@ -405,7 +405,7 @@ def test_networks_have_no_rows_to_show():
         ({"grid": [2.0, 1.0]}, "must be finite and increasing"),
         ({"grid": [1.0, np.inf]}, "must be finite and increasing"),
         ({"bands": "posteriors"}, "Unknown bands 'posteriors'. Did you mean 'posterior'"),
-        ({"level": 95}, "level must be between 0 and 1, got 95"),
+        ({"level": 95}, "level must be above 0 and below 1, got 95"),
     ],
 )
 def test_bad_grids_and_levels(line, parameters, message):

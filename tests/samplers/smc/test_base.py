@@ -414,7 +414,7 @@ def bool_true():
         (UrnSMC(resample_threshold=1.5), "resample_threshold must be between 0 and 1"),
         (AnnealedSMC(rate=0.0), "rate must be above 0"),
         (AnnealedSMC(start=-1.0), "start must be positive"),
-        (AnnealedSMC(path="rows"), "path must be one of items, temperature"),
+        (AnnealedSMC(path="rows"), "path must be one of 'items', 'temperature'"),
         (AnnealedSMC(move=UrnSMC()), r"move must be None or a sampler such as Gibbs\(\)"),
         (AnnealedSMC(temperatures=[0.5, 0.2, 1.0]), "an increasing list of powers"),
         (AnnealedSMC(temperatures="fast"), "temperatures must be 'adaptive'"),
