@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bnpcluster._core.arguments import number_between
 from bnpcluster._core.partition import new_partition
 from bnpcluster._core.state import grown_bound
 from bnpcluster._estimators.mixture import Mixture
@@ -106,8 +107,7 @@ def prevalences(model: Mixture, table: Any, *, level: float = 0.95) -> Any:
         raise TypeError(
             f"The model was fitted with {likelihood!r}: prevalences needs likelihood='pyclone'."
         )
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level!r}.")
+    level = number_between("level", level, 0.0, 1.0)
     at, rows = index_rows(table), np.asarray(wide(table, likelihood.error_rate))
     if not np.array_equal(rows, model._fitted.all_rows(model._fitted.X, np.nan), equal_nan=True):
         raise ValueError(

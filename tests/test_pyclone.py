@@ -256,7 +256,7 @@ def test_polars_tables_come_back_as_polars(table, model):
 def test_wrong_questions_get_one_sentence(table, model):
     with pytest.raises(ValueError, match="pass the one that the model was fitted to"):
         prevalences(model, table.iloc[2:])
-    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+    with pytest.raises(ValueError, match="level must be above 0 and below 1"):
         prevalences(model, table, level=95)
     with pytest.raises(TypeError, match="needs likelihood='pyclone'"):
         prevalences(DPMixture(n_draws=5, n_warmup=0).fit(np.eye(6)[:, :2]), table)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnpcluster._core.arguments import number_between
 from bnpcluster._core.sorting import weighted_quantile
 from bnpcluster._core.suggestions import nearest
 
@@ -113,8 +114,7 @@ class ParameterDraws(Mapping):
         low, high : ndarray of shape (n_clusters, ...), or dicts of them by column
             Quantiles over draws.
         """
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"level must be between 0 and 1, got {level!r}.")
+        level = number_between("level", level, 0.0, 1.0)
         ends = []
         for p in (0.5 * (1.0 - level), 0.5 * (1.0 + level)):
             ends.append(each(lambda values, p=p: self._quantile(values, p), self[name]))
