@@ -1,7 +1,7 @@
 """When the blocked sampler is the better choice: effective draws per second of two samplers.
 
-The chains start at the truth. What counts is the log predictive density, which both mix on their
-own; the seconds are those of the iterations.
+The chains start at the truth of simulated Gaussian clusters. Effective draws are those of the log
+predictive density; the seconds are those of the iterations.
 """
 
 import warnings

@@ -49,7 +49,7 @@ def component(parameter: str, value: Any, registry: dict[str, type], base: type)
 
 
 MOST = 10**9  # of anything that is counted one by one
-LONGEST = 1e9  # seconds
+LONGEST = 1e9  # seconds; a thread cannot wait for any time
 
 
 def count(name: str, value: Any, low: int) -> int:
@@ -155,4 +155,4 @@ def seconds(name: str, value: Any) -> float | None:
     if not number > 0:
         what = f" must be None or a positive number of seconds, got {shown(value)}."
         raise ValueError(Message(parameter(name), what))
-    return min(number, LONGEST)  # threads cannot wait longer than some centuries
+    return min(number, LONGEST)

@@ -58,7 +58,7 @@ def threshold(merge: Any) -> float | None:
     """The overlap from which components are joined. None: they are not."""
     if merge is None:
         return None
-    if isinstance(merge, str) and merge == "auto":
+    if arguments.is_auto(merge):
         return THRESHOLD
     if not 0 < as_float(merge) < 1:
         what = f" must be None, 'auto' ({THRESHOLD}), or a number above 0 and below 1, got "

@@ -60,6 +60,12 @@ def test_hostile_fits_and_calls():
     assert counts[fuzz.REFUSED] > counts["cases"] / 10
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Odd words are names of folders, too, for checkpoints."""
+    monkeypatch.chdir(tmp_path)
+
+
 SHORT = {"n_draws": 1, "n_warmup": 1, "n_chains": 1, "random_state": 0}
 
 

@@ -72,22 +72,17 @@ def add_some(parameters, blocks, slack, scratch, scores, start):
     for the others.
     """
     mean, root, const = parameters.mean, parameters.root, parameters.const
-    total, best, floor, is_first = (
-        scratch.forms.total,
-        scratch.best,
-        scratch.floor,
-        scratch.is_first,
-    )
-    stop = min(STEP, len(scratch.forms.columns))
+    forms, best, floor, is_first = scratch.forms, scratch.best, scratch.floor, scratch.is_first
+    total, stop = forms.total, min(STEP, len(forms.columns))
     for r in range(ROWS):
         best[r], floor[r] = -math.inf, -math.inf
     for c in range(len(blocks)):
         k, own = blocks[c], scores[c][start : start + ROWS]
-        add_steps(mean[k], root[k], 0, stop, scratch.forms)
+        add_steps(mean[k], root[k], 0, stop, forms)
         for r in range(ROWS):
             own[r] += const[k] - 0.5 * total[r]
             best[r] = max(best[r], own[r])
-    if stop == len(scratch.forms.columns):
+    if stop == len(forms.columns):
         return
     for c in range(len(blocks)):
         is_first[c] = is_best(scores[c][start : start + ROWS], best)
@@ -110,9 +105,10 @@ def is_best(scores, best):
 @kernel
 def finish(mean, root, slack, scratch, scores, floor):
     """Complete the scores of a block, or set them to -inf once all are too low to matter."""
-    total, d = scratch.forms.total, len(scratch.forms.columns)
+    forms = scratch.forms
+    total, d = forms.total, len(forms.columns)
     for a in range(STEP):
-        fill_gap(scratch.forms, a, mean)
+        fill_gap(forms, a, mean)
     for start in range(STEP, d, STEP):
         matters = False
         for r in range(ROWS):
@@ -121,7 +117,7 @@ def finish(mean, root, slack, scratch, scores, floor):
             for r in range(ROWS):
                 scores[r] = -math.inf
             return
-        add_steps(mean, root, start, min(start + STEP, d), scratch.forms)
+        add_steps(mean, root, start, min(start + STEP, d), forms)
         for r in range(ROWS):
             scores[r] -= 0.5 * total[r]
     for r in range(ROWS):

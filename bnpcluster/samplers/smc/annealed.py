@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bnpcluster._core.arguments import as_float, code, whole
+from bnpcluster._core.arguments import as_float, code, number_between, whole
 from bnpcluster._core.messages import MORE_PARTICLES, Message, shown
 from bnpcluster._core.state import State, Stopped
 from bnpcluster.samplers.base import Sampler, can_sample
@@ -334,8 +334,7 @@ class AnnealedSMC(ParticleSampler):
         whole("n_particles", self.n_particles, 1)
         whole("block_size", self.block_size, 0)
         whole("n_moves", self.n_moves, 1)
-        if not 0.0 < as_float(self.rate) <= 1.0:
-            raise ValueError(f"rate must be above 0 and at most 1, got {shown(self.rate)}.")
+        number_between("rate", self.rate, 0.0, 1.0, closed=True)
         if not 0.0 < as_float(self.start) < np.inf:
             raise ValueError(f"start must be positive and finite, got {shown(self.start)}.")
         code("path", self.path, dict.fromkeys(PATHS))

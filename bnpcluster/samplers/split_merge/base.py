@@ -159,7 +159,7 @@ def anchor_distribution(anchors: Any, state: State) -> Any:
 def launch_codes(launches: Any, bound: Any) -> np.ndarray:
     """The codes of the launches; "auto" chooses those that suit the likelihood."""
     has_metric = n_coordinates(bound) > 0
-    if isinstance(launches, str) and launches == "auto":
+    if is_auto(launches):
         launches = [*METRIC, "sequential"] if has_metric else ["hard", "sequential"]
     if not isinstance(launches, (list, tuple)) or not launches:
         raise ValueError(
